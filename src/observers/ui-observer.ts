@@ -1,0 +1,145 @@
+import type { AgentEvent, AgentEventSource, ObservedEvent } from "../events/agent-event.ts";
+import { UpdateGate } from "./update-gate.ts";
+
+/** A tool call that runs now. */
+export interface ActiveTool {
+	readonly name: string;
+	readonly args: unknown;
+	/** Milliseconds since the epoch. */
+	readonly startedAt: number;
+}
+
+export type ActivityPhase = "starting" | "thinking" | "writing" | "waiting" | "retrying" | "compacting" | "settled";
+
+/** What a child does at this moment, for eyes only. Counters are on the record. */
+export interface AgentActivity {
+	phase: ActivityPhase;
+	/** By toolCallId, in the order they started. */
+	readonly activeTools: Map<string, ActiveTool>;
+	/** The last finished tool calls, oldest first, at most 20. */
+	readonly recentTools: FinishedTool[];
+	/** The end of the text being written in this turn, at most 4,000 characters. */
+	text: string;
+	/** Why it waits, where it does: the error before a retry. */
+	note: string;
+}
+
+export interface FinishedTool extends ActiveTool {
+	readonly isError: boolean;
+}
+
+export function createActivity(): AgentActivity {
+	return { phase: "starting", activeTools: new Map(), recentTools: [], text: "", note: "" };
+}
+
+const TEXT_CHARACTERS = 4000;
+const RECENT_TOOLS = 20;
+/** Deltas kept until somebody looks. More than this between two looks, and the oldest are not worth decoding. */
+const MAX_PENDING_DELTAS = 512;
+/** At most 30 updates a second. */
+const MIN_UPDATE_GAP_MS = 1000 / 30;
+
+type Delta = Extract<AgentEvent, { type: "message_update" }>;
+
+/**
+ * Keeps an activity from the events of a child. Deltas are decoded only when an update is due.
+ * @param onUpdate told of changes, at most 30 times a second, the last change included
+ * @returns the unsubscribe function; it clears the timer
+ */
+export function subscribeUIObserver(
+	source: AgentEventSource,
+	activity: AgentActivity,
+	onUpdate?: () => void,
+): () => void {
+	let pending: Delta[] = [];
+	const decodePending = () => {
+		const deltas = pending;
+		pending = [];
+		for (const delta of deltas) applyDelta(activity, delta);
+	};
+	const gate = new UpdateGate(MIN_UPDATE_GAP_MS, () => {
+		decodePending();
+		onUpdate?.();
+	});
+	const observe = (observed: ObservedEvent) => {
+		// Of the types below the handler checked the shape, and a session in this process has it by construction.
+		const event = observed as AgentEvent;
+		if (event.type === "message_update") {
+			pending.push(event);
+			if (pending.length > MAX_PENDING_DELTAS) {
+				pending = pending.slice(-MAX_PENDING_DELTAS / 2);
+				activity.text = "";
+			}
+		} else if (OBSERVED.has(event.type)) {
+			decodePending();
+			applyEvent(activity, event);
+		} else return;
+		gate.request();
+	};
+	const unsubscribe = source.subscribe(observe, { types: ["message_update", ...OBSERVED] });
+	return () => {
+		unsubscribe();
+		gate.close();
+	};
+}
+
+const OBSERVED: ReadonlySet<AgentEvent["type"]> = new Set([
+	"turn_start",
+	"message_end",
+	"tool_execution_start",
+	"tool_execution_end",
+	"auto_retry_start",
+	"compaction_start",
+	"compaction_end",
+	"agent_settled",
+]);
+
+function applyDelta(activity: AgentActivity, { assistantMessageEvent: event }: Delta): void {
+	if (event.type === "thinking_delta") activity.phase = "thinking";
+	if (event.type !== "text_delta") return;
+	activity.phase = "writing";
+	// Two deltas may each hold half of a surrogate pair: joined first, cut afterwards, at a whole character.
+	activity.text = (activity.text + event.delta).slice(-TEXT_CHARACTERS);
+}
+
+function applyEvent(activity: AgentActivity, event: AgentEvent): void {
+	switch (event.type) {
+		case "turn_start":
+			activity.text = "";
+			activity.note = "";
+			activity.phase = "waiting";
+			break;
+		case "message_end":
+			if (event.message.role === "assistant") activity.phase = "waiting";
+			break;
+		case "tool_execution_start":
+			activity.activeTools.set(event.toolCallId, { name: event.toolName, args: event.args, startedAt: Date.now() });
+			break;
+		case "tool_execution_end":
+			finishTool(activity, event);
+			break;
+		case "auto_retry_start":
+			activity.phase = "retrying";
+			activity.note = event.errorMessage;
+			break;
+		case "compaction_start":
+			activity.phase = "compacting";
+			break;
+		case "compaction_end":
+			activity.phase = "waiting";
+			break;
+		case "agent_settled":
+			activity.phase = "settled";
+			activity.activeTools.clear();
+			break;
+	}
+}
+
+function finishTool(activity: AgentActivity, event: Extract<AgentEvent, { type: "tool_execution_end" }>): void {
+	const started = activity.activeTools.get(event.toolCallId);
+	activity.activeTools.delete(event.toolCallId);
+	// A call that was refused ends without ever starting.
+	const tool = started ?? { name: event.toolName, args: undefined, startedAt: Date.now() };
+	activity.recentTools.push({ ...tool, isError: event.isError });
+	if (activity.recentTools.length > RECENT_TOOLS) activity.recentTools.shift();
+}

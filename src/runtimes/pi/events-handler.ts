@@ -1,0 +1,205 @@
+import type { AgentEvent, ChildEvent } from "../../events/agent-event.ts";
+import {
+	type HandlerContext,
+	type OutputHandler,
+	type OutputHandlerFactory,
+	OutputSources,
+} from "../../process/index.ts";
+import {
+	LazyAgentEnd,
+	LazyMessageStart,
+	LazyMessageUpdate,
+	LazyToolUpdate,
+	LazyTurnEnd,
+	type OnUnreadable,
+} from "./lazy-events.ts";
+import { narrowEvent } from "./narrow-event.ts";
+import { parseRecord } from "./parse-record.ts";
+
+export const PI_LABEL = "pi";
+export const PI_EVENTS_HANDLER = "pi-events";
+
+/** How much of the first line that is no record is kept, in characters. */
+const NOISE_SAMPLE_CHARACTERS = 200;
+/** How many errors of the child's extensions are kept. */
+const MAX_EXTENSION_ERRORS = 5;
+
+/** What the stream of a pi child has said so far that decides its outcome. */
+export interface PiStreamFacts {
+	/** From the header of JSON mode; RPC mode has none. */
+	readonly sessionId: string | undefined;
+	/** A prompt was taken up. */
+	readonly started: boolean;
+	/** Nothing more will come of the last prompt; unset again when another run starts. */
+	readonly settled: { readonly aborted: boolean } | undefined;
+	readonly lastAssistant: AssistantFacts | undefined;
+	/** The last text of any assistant message that had one, for a run whose answer is empty. */
+	readonly lastText: string;
+	/** Lines that were no records, and the start of the first of them. */
+	readonly noiseLines: number;
+	readonly noiseSample: string;
+	/** Records whose type is known and whose shape is not that of the type. */
+	readonly malformedRecords: number;
+	/** Errors of the child's own extensions, the first few. */
+	readonly extensionErrors: readonly string[];
+}
+
+export interface AssistantFacts {
+	readonly stopReason: string;
+	readonly errorMessage: string | undefined;
+	readonly provider: string | undefined;
+	readonly model: string | undefined;
+	readonly text: string;
+}
+
+/** Turns the lines of a pi child into events, and keeps the facts its outcome is decided from. */
+export class PiEventsHandler implements OutputHandler {
+	readonly name = PI_EVENTS_HANDLER;
+	readonly sources = [OutputSources.stdout];
+	readonly windowSize = 1;
+	readonly #context: Pick<HandlerContext<ChildEvent>, "emit" | "wants">;
+	#facts: PiStreamFacts = {
+		sessionId: undefined,
+		started: false,
+		settled: undefined,
+		lastAssistant: undefined,
+		lastText: "",
+		noiseLines: 0,
+		noiseSample: "",
+		malformedRecords: 0,
+		extensionErrors: [],
+	};
+
+	constructor(context: Pick<HandlerContext<ChildEvent>, "emit" | "wants">) {
+		this.#context = context;
+	}
+
+	getFacts(): PiStreamFacts {
+		return this.#facts;
+	}
+
+	/** The records that make up most of a stream are recognised by their first bytes and decoded by whoever wants them. */
+	onBytes(line: Buffer): boolean {
+		const hot = hotEventOf(line);
+		if (!hot) return false;
+		if (this.#context.wants(hot.type)) this.#context.emit(hot.create(line, this.#onUnreadable));
+		return true;
+	}
+
+	onLine([line = ""]: string[]): void {
+		const parsed = parseRecord(line);
+		if (parsed.kind === "blank") return;
+		if (parsed.kind === "noise") return this.#noteNoise(line);
+		const event = narrowEvent(parsed.record);
+		if (!event) {
+			this.#update({ malformedRecords: this.#facts.malformedRecords + 1 });
+			return;
+		}
+		this.#extract(event);
+		this.#context.emit(event);
+	}
+
+	#extract(event: ChildEvent): void {
+		switch (event.type) {
+			case "session":
+				this.#update({ sessionId: this.#facts.sessionId ?? event.id });
+				break;
+			case "agent_start":
+				this.#update({ started: true, settled: undefined });
+				break;
+			case "agent_settled":
+				this.#update({ settled: { aborted: event.aborted } });
+				break;
+			case "message_end":
+				if (event.message.role === "assistant") this.#noteAssistant(event.message);
+				break;
+			case "extension_error":
+				if (this.#facts.extensionErrors.length < MAX_EXTENSION_ERRORS)
+					this.#update({ extensionErrors: [...this.#facts.extensionErrors, describeExtensionError(event)] });
+				break;
+		}
+	}
+
+	#noteAssistant(message: AssistantMessage): void {
+		const text = textOf(message.content);
+		this.#update({
+			lastAssistant: {
+				stopReason: message.stopReason,
+				errorMessage: message.errorMessage,
+				provider: message.provider,
+				model: message.model,
+				text,
+			},
+			...(text.trim() ? { lastText: text } : {}),
+		});
+	}
+
+	#noteNoise(line: string): void {
+		const { noiseLines, noiseSample } = this.#facts;
+		this.#update({
+			noiseLines: noiseLines + 1,
+			noiseSample: noiseSample || line.slice(0, NOISE_SAMPLE_CHARACTERS).toWellFormed(),
+		});
+	}
+
+	readonly #onUnreadable: OnUnreadable = () => this.#noteNoise("");
+
+	#update(changes: Partial<PiStreamFacts>): void {
+		this.#facts = { ...this.#facts, ...changes };
+	}
+}
+
+export const piEventsHandlerFactory: OutputHandlerFactory<ChildEvent> = {
+	name: PI_EVENTS_HANDLER,
+	processFilter: [PI_LABEL],
+	create: (context) => new PiEventsHandler(context),
+};
+
+type AssistantMessage = Extract<Extract<AgentEvent, { type: "message_end" }>["message"], { role: "assistant" }>;
+
+/** The text of a message without its thinking and tool calls. Tolerates content of another shape: it comes from outside. */
+function textOf(content: unknown): string {
+	if (typeof content === "string") return content;
+	if (!Array.isArray(content)) return "";
+	return content
+		.filter((part) => part?.type === "text" && typeof part.text === "string")
+		.map((part) => part.text)
+		.join("");
+}
+
+function describeExtensionError(event: Extract<ChildEvent, { type: "extension_error" }>): string {
+	return `${event.extensionPath ?? "extension"}${event.event ? ` (${event.event})` : ""}: ${event.error ?? "unknown error"}`;
+}
+
+interface HotEvent {
+	readonly type: AgentEvent["type"];
+	readonly prefix: Buffer;
+	create(line: Buffer, onUnreadable: OnUnreadable): AgentEvent;
+}
+
+function hot(type: AgentEvent["type"], create: HotEvent["create"]): HotEvent {
+	return { type, prefix: Buffer.from(`{"type":"${type}"`), create };
+}
+
+const HOT_EVENTS: readonly HotEvent[] = [
+	hot("message_update", (line, lost) => new LazyMessageUpdate(line, lost)),
+	hot("tool_execution_update", (line, lost) => new LazyToolUpdate(line, lost)),
+	hot("message_start", (line, lost) => new LazyMessageStart(line, lost)),
+	hot("turn_end", (line, lost) => new LazyTurnEnd(line, lost)),
+	hot("agent_end", (line, lost) => new LazyAgentEnd(line, lost)),
+];
+
+const CLOSING_BRACE = 0x7d;
+
+/** A record cut by a crash lacks its last brace: it is left to the slow path, which counts it. */
+function hotEventOf(line: Buffer): HotEvent | undefined {
+	if (line[line.length - 1] !== CLOSING_BRACE) return undefined;
+	return HOT_EVENTS.find(({ prefix }) => startsWith(line, prefix));
+}
+
+function startsWith(line: Buffer, prefix: Buffer): boolean {
+	if (line.length < prefix.length) return false;
+	// Backwards: all prefixes share their first bytes.
+	for (let i = prefix.length - 1; i >= 0; i--) if (line[i] !== prefix[i]) return false;
+	return true;
+}
