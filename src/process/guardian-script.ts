@@ -33,11 +33,21 @@ processes() {
 carriers() {
 	[ -n "$markers" ] || return
 	if [ "$platform" = linux ]; then
-		# One grep over all finds the few to be looked at closely, entry by entry. Prints "<pid>/environ".
+		# head parts many files by "==> <pid>/environ <==" at the cost of one process. Newlines, which may be part of an
+		# entry, become \001 to let each entry be one line.
 		cd /proc
-		for file in $(grep -lF -e "$markers" [0-9]*/environ); do
-			tr '\000\n' '\n\001' <"$file" | grep -qxF -e "$markers" && echo "$file"
-		done
+		head -n 1000000 [0-9]*/environ | tr '\000\n' '\n\001' | markers=$markers awk '
+			BEGIN { for (i = split(ENVIRON["markers"], list, "\n"); i > 0; i--) marker[list[i]] = 1 }
+			{
+				parts = split($0, part, "\001")
+				first = 1
+				for (i = 1; i <= parts; i++) {
+					if (part[i] !~ /^==> [0-9]+\/environ <==$/) continue
+					pid = substr(part[i], 5) + 0
+					first = i + 1
+				}
+				if (first == parts && (part[first] in marker)) print pid
+			}'
 	else
 		# ps -E prints the environment after the command.
 		{ ps -A -ww -o pid= -o command=; echo; ps -A -E -ww -o pid= -o command=; } | markers=$markers awk '
@@ -65,7 +75,7 @@ snapshot() {
 			return 1
 		}
 		NR == 1 { for (i = 1; i < NF; i += 3) since[$i] = $(i + 1); next }
-		NR == 2 { for (i = 1; i <= NF; i++) take($i + 0); next }
+		NR == 2 { for (i = 1; i <= NF; i++) take($i); next }
 		linux {
 			# The name in parentheses may hold blanks, parentheses and newlines: fields count from the last one.
 			line = line == "" ? $0 : line " " $0

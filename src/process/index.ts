@@ -1,9 +1,10 @@
 /** Watching child processes: a bus for all they say, one outcome when they end, and a stop that means it. */
 export type { BusMetrics } from "./bus-metrics.ts";
+export { type GuardedChild, Guardian, type GuardianOptions } from "./guardian.ts";
 export { type FactoryErrorListener, OutputHandlerRegistry } from "./handler-registry.ts";
 export { type HrTimestamp, hrNow, hrToEpoch, processOriginEpoch } from "./hr-timestamp.ts";
 export type { LifecycleEvent, LifecycleEventType } from "./lifecycle-event.ts";
-export { LogFileTailer, type LogTailerMetrics as TailerMetrics } from "./log-file-tailer.ts";
+export { LogFileTailer, type LogTailerMetrics } from "./log-file-tailer.ts";
 export type { LogSourceConfig } from "./log-source.ts";
 export {
 	ManagedProcess,
@@ -29,6 +30,8 @@ export type { HandlerContext, OutputHandler, OutputHandlerFactory, TypedEvent } 
 export { type OutputSource, OutputSources, sourceKey } from "./output-source.ts";
 export type { ProcessOutcome } from "./process-outcome.ts";
 export { createProcessTable, type ProcessEntry, type ProcessMarker, type ProcessTable } from "./process-table.ts";
+export { spawnChecked } from "./spawn-checked.ts";
 export { checkSpawn, findOnPath, SpawnCheckError, type SpawnRequest } from "./spawn-checks.ts";
 export type { LadderOptions } from "./stop-ladder.ts";
 export type { DrainOptions } from "./stream-drain.ts";
+export { settledWithin } from "./wait.ts";

@@ -7,7 +7,7 @@ export type WatchDirectory = (
 	directory: string,
 	options: { readonly persistent: false },
 	listener: (event: string, filename: string | null) => void,
-) => Pick<fs.FSWatcher, "close" | "on">;
+) => { close(): void; on(event: "error", listener: () => void): unknown };
 
 /** Gets what happened (`change` or `rename`) and the name that it is about; null stands for any. */
 export type OnNotice = (event: string, filename: string | null) => void;

@@ -67,8 +67,11 @@ export class LogFileSet {
 		return done;
 	}
 
-	/** Reads every file to its end: those that lost their name first, then what is there now, oldest first. */
-	async readAll(candidates: readonly LogCandidate[]): Promise<void> {
+	/**
+	 * Reads every file to its end: those that lost their name first, then what is there now, oldest first.
+	 * @param thorough whether to read also those that were replaced before, for writers that still have them open
+	 */
+	async readAll(candidates: readonly LogCandidate[], thorough: boolean): Promise<void> {
 		const present = byId(candidates, this.#known);
 		const owners = new Map(candidates.map((candidate) => [candidate.path, fileId(candidate.stats)]));
 		for (const file of [...this.#known.values()]) {
@@ -77,6 +80,7 @@ export class LogFileSet {
 				await this.#forget(file);
 				continue;
 			}
+			if (candidate === undefined && file.path === undefined && !thorough) continue;
 			const owner = file.path === undefined ? undefined : owners.get(file.path);
 			const replaced = owner !== undefined && owner !== file.id;
 			if (replaced || candidate === undefined) await this.#attempt(() => file.drain(this.#feeder));

@@ -50,6 +50,8 @@ export class LogFileTailer {
 	#noticed = false;
 	/** Whether a notice was about more than growth of the newest file. */
 	#lookDue = true;
+	/** Whether a notice cannot wait: between two rotations of a file source there may be no time for a debounce. */
+	#urgent = false;
 	#running: Promise<void> | undefined;
 	#stopped: Promise<void> | undefined;
 
@@ -118,7 +120,7 @@ export class LogFileTailer {
 		if (!started) return;
 		// On Windows, what a process wrote before its exit may become visible a moment after it.
 		if (this.#platform === "win32") await sleep(WINDOWS_SETTLE_MS);
-		await this.#look();
+		await this.#look(true);
 		await this.#files.finish();
 	}
 
@@ -128,6 +130,7 @@ export class LogFileTailer {
 		const current = this.#files.currentPath;
 		const grew = event === "change" && current !== undefined && basename(current) === filename;
 		if (!grew) this.#lookDue = true;
+		if (event === "rename" && this.#source.type === "file") this.#urgent = true;
 		this.#noticed = true;
 		this.#next();
 	}
@@ -141,7 +144,7 @@ export class LogFileTailer {
 	/** Starts the look that is due, or the timer for the time at which it is. */
 	#next(): void {
 		if (this.#state !== "started" || this.#running !== undefined) return;
-		if (!this.#pollDue) {
+		if (!this.#pollDue && !this.#urgent) {
 			if (!this.#noticed || this.#noticeTimer !== undefined) return;
 			const delay = this.#pacer.delay(hrNow());
 			if (delay > 0) {
@@ -160,11 +163,11 @@ export class LogFileTailer {
 		this.#noticeTimer = undefined;
 		const polled = this.#pollDue;
 		const look = polled || this.#lookDue;
-		this.#pollDue = this.#noticed = this.#lookDue = false;
+		this.#pollDue = this.#noticed = this.#lookDue = this.#urgent = false;
 		if (polled) this.#counters.pollReadsPerformed++;
 		const start = hrNow();
 		if (polled || this.#watch?.stale) await this.#findDirectory();
-		if (look || !(await this.#files.readAhead())) await this.#look();
+		if (look || !(await this.#files.readAhead())) await this.#look(polled);
 		this.#pacer.spent(start, hrNow());
 		if (this.#files.behind) this.#noticed = this.#lookDue = true;
 		this.#running = undefined;
@@ -185,9 +188,9 @@ export class LogFileTailer {
 		}
 	}
 
-	async #look(): Promise<void> {
+	async #look(thorough: boolean): Promise<void> {
 		try {
-			await this.#files.readAll(await lookForLogs(this.#source, this.#countError));
+			await this.#files.readAll(await lookForLogs(this.#source, this.#countError), thorough);
 		} catch {
 			this.#countError(); // Only a sink that throws gets here. It must not end the tailing.
 		}

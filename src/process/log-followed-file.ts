@@ -117,7 +117,7 @@ export class LogFollowedFile {
 	/** Reads an open file that may have lost its name up to its end. */
 	async drain(feeder: LogLineFeeder): Promise<void> {
 		if (this.#fd === undefined) return;
-		const stats = await fstat(this.#fd, { bigint: true });
+		const stats = await this.#stats();
 		this.deleted = stats.nlink === 0n;
 		if (this.hasChanged(stats)) await this.catchUp(stats, feeder);
 	}
@@ -135,9 +135,11 @@ export class LogFollowedFile {
 		return atEnd && this.#offset > offset;
 	}
 
-	/** Reads an open file from its offset to its end, in bounded steps. `stats` must have been taken before. */
-	async catchUp(stats: fs.BigIntStats, feeder: LogLineFeeder): Promise<void> {
+	/** Reads an open file from its offset to its end, in bounded steps. `found` must have been taken before. */
+	async catchUp(found: fs.BigIntStats, feeder: LogLineFeeder): Promise<void> {
 		this.#seen = undefined;
+		// Shorter than what was read: truncated, unless the stats are older than the last read.
+		const stats = Number(found.size) < this.#offset ? await this.#stats() : found;
 		const size = Number(stats.size);
 		if (size < this.#offset) this.#restart(feeder);
 		const limit = size + CHASE_BYTES;
@@ -189,9 +191,17 @@ export class LogFollowedFile {
 		return this.#fingerprint.matchesHead(buffer.subarray(0, await this.#readAt(buffer, 0)));
 	}
 
-	async #readAt(buffer: Buffer, position: number): Promise<number> {
+	async #stats(): Promise<fs.BigIntStats> {
+		return fstat(this.#descriptor(), { bigint: true });
+	}
+
+	#descriptor(): number {
 		if (this.#fd === undefined) throw new Error("log file is not open");
-		return (await read(this.#fd, buffer, 0, buffer.length, position)).bytesRead;
+		return this.#fd;
+	}
+
+	async #readAt(buffer: Buffer, position: number): Promise<number> {
+		return (await read(this.#descriptor(), buffer, 0, buffer.length, position)).bytesRead;
 	}
 
 	/** Moves on over the new bytes of a read. Returns how many NULs at the end were left for later. */

@@ -56,7 +56,8 @@ export class LogLineFeeder {
 			this.#sink.feed(rest, this.#source);
 			return;
 		}
-		partial.append(rest);
+		// Padding in front of a line may be as long as the file was before it was truncated.
+		partial.append(partial.length === 0 ? withoutLeadingNuls(rest) : rest);
 		if (partial.length <= this.#maxHeldBytes) return;
 		this.#claim(partial);
 		this.#streaming = partial;
@@ -123,6 +124,12 @@ export class LogPartialLine {
 		this.#length = 0;
 		return bytes;
 	}
+}
+
+function withoutLeadingNuls(bytes: Buffer): Buffer {
+	let start = 0;
+	while (bytes[start] === 0) start++;
+	return bytes.subarray(start);
 }
 
 function countLineFeeds(bytes: Buffer): number {

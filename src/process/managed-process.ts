@@ -3,7 +3,7 @@ import type { BusMetrics } from "./bus-metrics.ts";
 import { type HrTimestamp, hrNow } from "./hr-timestamp.ts";
 import type { LifecycleEvent, LifecycleEventType } from "./lifecycle-event.ts";
 import { Listeners } from "./listeners.ts";
-import type { LogFileTailer, LogTailerMetrics as TailerMetrics } from "./log-file-tailer.ts";
+import type { LogFileTailer, LogTailerMetrics } from "./log-file-tailer.ts";
 import { type Operation, OperationTracker } from "./operations.ts";
 import type { LineListener, ProcessOutputBus } from "./output-bus.ts";
 import type { TypedEvent } from "./output-handler.ts";
@@ -55,7 +55,7 @@ export interface ProcessDiagnostics {
 	readonly handlerNames: readonly string[];
 	readonly busMetrics: BusMetrics;
 	/** By name of the log source. */
-	readonly tailerMetrics: Readonly<Record<string, TailerMetrics>>;
+	readonly tailerMetrics: Readonly<Record<string, LogTailerMetrics>>;
 }
 
 export interface ProcessEventListeners {

@@ -1,5 +1,4 @@
-/** Where a model or thinking level came from. */
-export type ModelSource = "flag" | "parameter" | "agent" | "settings" | "parent" | "default";
+import type { ModelSource } from "../records/run-manifest.ts";
 
 export interface Choice {
 	/** Undefined: the child's own default. */

@@ -1,10 +1,14 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type LineSink, LogFileTailer, type LogFileTailerOptions } from "../../src/process/log-file-tailer.ts";
 import type { LogSourceConfig } from "../../src/process/log-source.ts";
 import { type OutputSource, sourceKey } from "../../src/process/output-source.ts";
+
+/** So long that only the watcher can be what made a test pass. */
+export const NEVER_POLL = { pollIntervalMs: 3_600_000 };
+export const POLL_ONLY = { watch: false };
 
 /** Splits what it is fed into lines, as the bus does: NULs at the start of a line are padding. */
 export class CollectingSink implements LineSink {
@@ -101,6 +105,29 @@ export function temporaryDirectory(): string {
 	const directory = realpathSync.native(mkdtempSync(join(tmpdir(), "log-tailer-")));
 	onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
 	return directory;
+}
+
+/** The descriptors of this process that are open in a directory, or on a file, deleted ones included. Linux only. */
+export function openDescriptors(prefix: string): string[] {
+	if (process.platform !== "linux") return [];
+	return readdirSync("/proc/self/fd")
+		.map((fd) => {
+			try {
+				return readlinkSync(`/proc/self/fd/${fd}`);
+			} catch {
+				return ""; // The descriptor of the listing itself is gone by now.
+			}
+		})
+		.filter((target) => target.startsWith(prefix));
+}
+
+/** Resolves when the clock of the file system has moved on, coarse as it may be. */
+export async function laterTime(): Promise<void> {
+	const start = Date.now();
+	await waitFor(
+		() => Date.now() > start + 15,
+		() => "another time",
+	);
 }
 
 /** Resolves when the condition holds; rejects after `deadlineMs` milliseconds. */

@@ -46,6 +46,8 @@ export interface PiStreamFacts {
 
 export interface AssistantFacts {
 	readonly stopReason: string;
+	/** What the provider called it. */
+	readonly rawStopReason: string | undefined;
 	readonly errorMessage: string | undefined;
 	readonly provider: string | undefined;
 	readonly model: string | undefined;
@@ -89,7 +91,10 @@ export class PiEventsHandler implements OutputHandler {
 	onLine([line = ""]: string[]): void {
 		const parsed = parseRecord(line);
 		if (parsed.kind === "blank") return;
-		if (parsed.kind === "noise") return this.#noteNoise(line);
+		if (parsed.kind === "noise") {
+			this.#noteNoise(line);
+			return;
+		}
 		const event = narrowEvent(parsed.record);
 		if (!event) {
 			this.#update({ malformedRecords: this.#facts.malformedRecords + 1 });
@@ -125,6 +130,7 @@ export class PiEventsHandler implements OutputHandler {
 		this.#update({
 			lastAssistant: {
 				stopReason: message.stopReason,
+				rawStopReason: message.rawStopReason,
 				errorMessage: message.errorMessage,
 				provider: message.provider,
 				model: message.model,

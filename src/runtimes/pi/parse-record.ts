@@ -13,7 +13,6 @@ export interface JsonRecord {
 /** What may stand before a record and is no part of it: byte order mark, NULs, terminal control sequences. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const LEADING_JUNK = /^(?:\uFEFF|\0|\u001B\[[0-9;?]*[ -/]*[@-~])+/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: NULs are what is looked for
 const TRAILING_NULS = /\0+$/;
 
 /** Reads a line of JSONL forgivingly: junk around a record is dropped, and a record after other text is found. */

@@ -20,7 +20,7 @@ export interface PiChildOptions {
 
 /** The command line of a pi child. The task is not on it: it goes by stdin, where length and first character do not matter. */
 export function piArguments(options: PiChildOptions): string[] {
-	const { extensions, tools } = options;
+	const { extensions } = options;
 	return [
 		"--mode",
 		"rpc",
@@ -37,9 +37,17 @@ export function piArguments(options: PiChildOptions): string[] {
 		options.projectTrusted ? "--approve" : "--no-approve",
 		...(options.model === undefined ? [] : ["--model", options.model]),
 		...(options.thinking === undefined ? [] : ["--thinking", options.thinking]),
-		...(tools === undefined ? [] : tools.length === 0 ? ["--no-tools"] : ["--tools", tools.join(",")]),
+		...toolArguments(options),
 		...(options.systemPromptFile === undefined ? [] : ["--append-system-prompt", options.systemPromptFile]),
 	];
+}
+
+/** pi's list of tools does not take away those of MCP servers: that needs a flag of its own. */
+function toolArguments({ tools, extensions }: PiChildOptions): string[] {
+	if (tools === undefined) return [];
+	const names = tools.length === 0 ? ["--no-tools"] : ["--tools", tools.join(",")];
+	const noMcp = extensions === "inherit" && !tools.some((name) => name.startsWith("mcp__"));
+	return noMcp ? [...names, "--no-mcp"] : names;
 }
 
 /** How long a session name may be, in characters. */

@@ -1,0 +1,155 @@
+import { statSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { type AgentDefinition, THINKING_LEVELS } from "../agents/agent-definition.ts";
+import type { AgentCatalogue } from "../agents/discover-agents.ts";
+import { findAgent } from "../agents/find-agent.ts";
+import type { FlightdeckSettings } from "../settings/read-settings.ts";
+import { type Choice, choose } from "../settings/resolve-model.ts";
+
+/** What a caller asks for, as it came: empty texts mean "not given". */
+export interface RunRequest {
+	readonly agent: string;
+	readonly task: string;
+	readonly model?: string | undefined;
+	readonly thinking?: string | undefined;
+	readonly cwd?: string | undefined;
+}
+
+/** Who asks. */
+export interface Caller {
+	/** What its explicit values are called in the record. */
+	readonly explicitSource: "parameter" | "flag";
+	readonly cwd: string;
+	/** The model and thinking level of the session that asks, if one does. */
+	readonly model?: string | undefined;
+	readonly thinking?: string | undefined;
+	/** Tools active in the session that asks: a child gets no others. Undefined: nobody to compare with. */
+	readonly activeTools?: readonly string[] | undefined;
+	/** All tools that exist in it. */
+	readonly knownTools?: readonly string[] | undefined;
+	/** Providers that an extension of the session registered: a child without that extension lacks them. */
+	readonly extensionProviders?: readonly string[] | undefined;
+	/** How many agents stand above. */
+	readonly depth: number;
+}
+
+/** A run, decided. */
+export interface RunPlan {
+	readonly agent: AgentDefinition;
+	readonly task: string;
+	/** Absolute. */
+	readonly cwd: string;
+	readonly model: Choice;
+	readonly thinking: Choice;
+	/** Undefined: the child's default tools. */
+	readonly tools: readonly string[] | undefined;
+	readonly extensions: "none" | "inherit" | readonly string[];
+	readonly warnings: readonly string[];
+}
+
+/** A request that cannot be carried out, in words that say what to do instead. */
+export class RunRefusedError extends Error {
+	override readonly name = "RunRefusedError";
+}
+
+/** Tools of ours: a child that may not load our extension does not have them, whatever its list says. */
+const OWN_TOOLS: ReadonlySet<string> = new Set(["subagent"]);
+
+/**
+ * Decides everything about a run before anything is started.
+ * @throws RunRefusedError
+ */
+export function planRun(
+	request: RunRequest,
+	caller: Caller,
+	known: { readonly catalogue: AgentCatalogue; readonly settings: FlightdeckSettings },
+): RunPlan {
+	const { settings, catalogue } = known;
+	if (caller.depth >= settings.maxDepth)
+		throw new RunRefusedError(
+			`Agents may be nested ${settings.maxDepth} deep (flightdeck.maxDepth), and this one is at that depth. Do the task yourself.`,
+		);
+	if (request.task.trim() === "") throw new RunRefusedError("The task is empty. Say what the agent is to do.");
+	const found = findAgent(catalogue, request.agent);
+	if (found.kind === "unknown") throw new RunRefusedError(withProblems(found.message, catalogue, request.agent));
+	const agent = found.definition;
+	const extensions = agent.extensions ?? "none";
+	const { tools, warnings } = resolveTools(agent, caller);
+	const explicit = (value: string | undefined) => ({ value, source: caller.explicitSource });
+	const model = choose({
+		explicit: explicit(request.model),
+		agent: agent.model,
+		settings: settings.model,
+		parent: caller.model,
+	});
+	const thinking = choose({
+		explicit: explicit(request.thinking),
+		agent: agent.thinking,
+		settings: settings.thinking,
+		parent: caller.thinking,
+	});
+	checkThinking(thinking);
+	checkModel(model, extensions, caller);
+	return {
+		agent,
+		task: request.task,
+		cwd: resolveCwd(request.cwd, caller.cwd),
+		model,
+		thinking,
+		tools,
+		extensions,
+		warnings,
+	};
+}
+
+/** A file that was skipped may be the very one that is missed. */
+function withProblems(message: string, { problems }: AgentCatalogue, name: string): string {
+	const related = problems.filter(({ file }) => file.toLowerCase().includes(name.trim().toLowerCase() || "\0"));
+	return [message, ...related.map((problem) => `Skipped ${problem.file}: ${problem.message}`)].join(" ");
+}
+
+function resolveCwd(given: string | undefined, callerCwd: string): string {
+	// Models put an @ before paths, as people do in prompts.
+	const text = (given ?? "").replace(/^@/, "");
+	const cwd = resolve(callerCwd, text.replace(/^~(?=$|[/\\])/, homedir()));
+	const stats = statSync(cwd, { throwIfNoEntry: false });
+	if (!stats)
+		throw new RunRefusedError(`The working directory ${cwd} does not exist. Give an existing one, or leave cwd out.`);
+	if (!stats.isDirectory())
+		throw new RunRefusedError(`The working directory ${cwd} is a file. Give a directory, or leave cwd out.`);
+	return cwd;
+}
+
+function checkThinking({ value, source }: Choice): void {
+	const levels: readonly string[] = THINKING_LEVELS;
+	if (value !== undefined && !levels.includes(value))
+		throw new RunRefusedError(`"${value}" (${source}) is no thinking level. Use one of: ${levels.join(", ")}.`);
+}
+
+function checkModel({ value, source }: Choice, extensions: RunPlan["extensions"], caller: Caller): void {
+	if (value?.startsWith("-")) throw new RunRefusedError(`"${value}" (${source}) is no model. Use provider/id.`);
+	const provider = value?.split("/")[0];
+	if (provider && extensions === "none" && caller.extensionProviders?.includes(provider))
+		throw new RunRefusedError(
+			`The model ${value} (${source}) comes from an extension that registers the provider "${provider}", and the agent loads no extensions. ` +
+				"Give another model, or set extensions: inherit (or the extension's path) in the agent file.",
+		);
+}
+
+/** Never more than the caller has. A name that no tool has is a mistake in the agent file, and said to be one. */
+function resolveTools(agent: AgentDefinition, { activeTools, knownTools }: Caller) {
+	const warnings: string[] = [];
+	if (!activeTools) return { tools: agent.tools, warnings };
+	const available = activeTools.filter((name) => !OWN_TOOLS.has(name));
+	if (!agent.tools) return { tools: available, warnings };
+	const unknown = agent.tools.filter((name) => knownTools && !knownTools.includes(name));
+	if (unknown.length > 0)
+		throw new RunRefusedError(
+			`The agent "${agent.name}" (${agent.file}) lists tools that do not exist: ${unknown.join(", ")}. Known: ${knownTools?.join(", ")}.`,
+		);
+	const withheld = agent.tools.filter((name) => !available.includes(name));
+	if (withheld.length > 0)
+		warnings.push(`Not given, since the parent does not have them active: ${withheld.join(", ")}.`);
+	return { tools: agent.tools.filter((name) => available.includes(name)), warnings };
+}

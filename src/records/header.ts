@@ -1,0 +1,15 @@
+import { shortRunId } from "./run-id.ts";
+import type { ModelSource } from "./run-manifest.ts";
+
+/** The two lines above a run in a shell: which build, and what runs with which model. Plain text. */
+export function formatHeader(
+	build: { readonly version: string; readonly root: string },
+	runId: string,
+	agent: string,
+	model: { readonly value: string | undefined; readonly source: ModelSource },
+): string {
+	return [
+		`pi-flightdeck v${build.version} (${build.root}) · node ${process.version} · ${process.platform}-${process.arch}`,
+		`run ${shortRunId(runId)} · ${agent} · model ${model.value ?? "pi's default"} (via ${model.source})`,
+	].join("\n");
+}

@@ -1,0 +1,79 @@
+import { type FileHandle, open } from "node:fs/promises";
+import type { Redact } from "./redaction.ts";
+
+/** One line of a journal: a typed object; the time is added when it is appended. */
+export interface JournalEntry {
+	readonly type: string;
+	readonly [field: string]: unknown;
+}
+
+/** How much may wait to be written before entries are given up, in bytes: a dead disk must not eat the memory. */
+const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+
+/**
+ * An append-only file of JSON lines with one writer. Appending never waits and never throws: a disk that fails costs the
+ * rest of the journal, never the run.
+ */
+export class Journal {
+	readonly #path: string;
+	readonly #redact: Redact;
+	#file: Promise<FileHandle> | undefined;
+	#pending: string[] = [];
+	#pendingBytes = 0;
+	#writing: Promise<void> | undefined;
+	#failure: string | undefined;
+	#closed = false;
+
+	constructor(path: string, redact: Redact) {
+		this.#path = path;
+		this.#redact = redact;
+	}
+
+	/** Why the journal is incomplete; undefined while it is whole. */
+	get failure(): string | undefined {
+		return this.#failure;
+	}
+
+	append(entry: JournalEntry): void {
+		if (this.#closed || this.#failure !== undefined) return;
+		const line = `${this.#redact(JSON.stringify({ ts: new Date().toISOString(), ...entry }))}\n`;
+		this.#pendingBytes += line.length;
+		if (this.#pendingBytes > MAX_PENDING_BYTES) {
+			this.#fail(new Error("the disk is too slow for the journal"));
+			return;
+		}
+		this.#pending.push(line);
+		this.#writing ??= this.#write();
+	}
+
+	/** Writes what is left and closes the file. Idempotent. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		await this.#writing;
+		const file = await this.#file?.catch(() => undefined);
+		this.#file = undefined;
+		await file?.close().catch((error) => this.#fail(error));
+	}
+
+	/** One batch after the other, so that lines never mix and a slow disk meets fewer, larger writes. */
+	async #write(): Promise<void> {
+		try {
+			this.#file ??= open(this.#path, "a", 0o600);
+			const file = await this.#file;
+			while (this.#pending.length > 0) {
+				const batch = this.#pending.join("");
+				this.#pending = [];
+				this.#pendingBytes = 0;
+				await file.appendFile(batch);
+			}
+		} catch (error) {
+			this.#fail(error);
+		}
+		this.#writing = undefined;
+	}
+
+	#fail(error: unknown): void {
+		this.#failure ??= error instanceof Error ? error.message : String(error);
+		this.#pending = [];
+	}
+}

@@ -1,0 +1,210 @@
+import { mkdir, open } from "node:fs/promises";
+import { relative } from "node:path";
+import type { AgentEvent, AgentEventSource, ObservedEvent } from "../events/agent-event.ts";
+import type { AgentRecord } from "../observers/agent-record.ts";
+import type { LifecycleEvent } from "../process/index.ts";
+import { writeAtomically } from "./atomic-write.ts";
+import { Journal } from "./journal.ts";
+import { createRedactor, type Redact } from "./redaction.ts";
+import { type RunPaths, runPaths } from "./run-directory.ts";
+import type { RunAttempt, RunManifest, RunMeta, RunOwner } from "./run-manifest.ts";
+import { formatSummary } from "./summary.ts";
+
+/** What is known of a run before it starts. */
+export interface RunDescription {
+	readonly owner: RunOwner;
+	readonly agent: RunManifest["agent"];
+	readonly runtime: RunManifest["runtime"];
+	readonly task: string;
+	readonly cwd: string;
+	readonly meta: RunMeta;
+}
+
+/** How a run ended. */
+export interface RunEnd {
+	readonly exitPath: string;
+	readonly reason: string;
+	readonly warnings: readonly string[];
+	readonly answer: string | null;
+	readonly attempt: RunAttempt;
+}
+
+/** Agent events that are kept as they came. Deltas, tool updates and repetitions of messages are not. */
+const JOURNALED = [
+	"session",
+	"agent_start",
+	"agent_settled",
+	"turn_start",
+	"message_end",
+	"tool_execution_start",
+	"tool_execution_end",
+	"queue_update",
+	"entry_appended",
+	"session_info_changed",
+	"thinking_level_changed",
+	"compaction_start",
+	"compaction_end",
+	"auto_retry_start",
+	"auto_retry_end",
+	"summarization_retry_scheduled",
+	"summarization_retry_attempt_start",
+	"summarization_retry_finished",
+	"extension_error",
+] as const satisfies readonly AgentEvent["type"][];
+/** Of these only the fact is kept: their messages have been journaled one by one. */
+const REPETITIONS = ["turn_end", "agent_end"] as const satisfies readonly AgentEvent["type"][];
+
+/**
+ * A run on disk, written while it happens. A disk that fails costs the record and never the run: `problem` says so, and
+ * the manifest has `recordComplete: false` wherever it could still be written.
+ */
+export class RunRecord {
+	readonly paths: RunPaths;
+	readonly #record: AgentRecord;
+	readonly #description: RunDescription;
+	readonly #redact: Redact;
+	readonly #journal: Journal;
+	#problem: string | undefined;
+
+	private constructor(paths: RunPaths, record: AgentRecord, description: RunDescription, redact: Redact) {
+		this.paths = paths;
+		this.#record = record;
+		this.#description = description;
+		this.#redact = redact;
+		this.#journal = new Journal(paths.journal, redact);
+	}
+
+	/** Makes the folder and writes manifest and `run-start`, before anything is started. Never rejects. */
+	static async open(
+		where: { readonly flightdeckDir: string; readonly env: NodeJS.ProcessEnv },
+		record: AgentRecord,
+		description: RunDescription,
+	): Promise<RunRecord> {
+		const paths = runPaths(where.flightdeckDir, record.runId);
+		const run = new RunRecord(paths, record, description, createRedactor(where.env));
+		await run.#guarded(async () => {
+			await mkdir(paths.sessionDir, { recursive: true, mode: 0o700 });
+			await run.#writeManifest();
+		});
+		const { task: _task, ...identity } = description;
+		run.#journal.append({ type: "run-start", runId: record.runId, ...identity, environment: null });
+		return run;
+	}
+
+	/** Why the record is incomplete; undefined while it is whole. */
+	get problem(): string | undefined {
+		return this.#problem ?? this.#journal.failure;
+	}
+
+	/** Journals what a child says. @returns the unsubscribe function */
+	observe(source: AgentEventSource): () => void {
+		const repetitions: readonly string[] = REPETITIONS;
+		const kept: readonly string[] = JOURNALED;
+		const observe = (event: ObservedEvent) => {
+			if (kept.includes(event.type)) this.#journal.append({ ...event });
+			else if (repetitions.includes(event.type)) this.#journal.append({ type: event.type });
+		};
+		return source.subscribe(observe, { types: [...JOURNALED, ...REPETITIONS] });
+	}
+
+	noteLifecycle(event: LifecycleEvent): void {
+		this.#journal.append({ ...event, type: `process-${event.type}` });
+	}
+
+	noteStopRequest(reason: string): void {
+		this.#journal.append({ type: "stop-request", reason });
+	}
+
+	/** Writes how things stand into the manifest: after a change of status or attempt. Never rejects. */
+	async update(attempt: RunAttempt): Promise<void> {
+		await this.#guarded(() => this.#writeManifest({ attempts: [attempt] }));
+	}
+
+	/** Writes everything that belongs to the end. Call it when the record has its end status. Never rejects. */
+	async finish(end: RunEnd): Promise<void> {
+		const record = this.#record;
+		const { answer, attempt, ...verdict } = end;
+		const { exit } = attempt;
+		this.#journal.append({
+			type: "run-end",
+			exitPath: verdict.exitPath,
+			status: record.status,
+			warnings: verdict.warnings,
+			turnsUsed: record.turns,
+			maxTurns: null,
+			repairCyclesUsed: 0,
+			maxRepairCycles: null,
+			tokensIn: record.lifetimeUsage.input,
+			tokensOut: record.lifetimeUsage.output,
+			cacheRead: record.lifetimeUsage.cacheRead,
+			cacheWrite: record.lifetimeUsage.cacheWrite,
+			cost: record.lifetimeUsage.known ? record.lifetimeUsage.cost.total : null,
+			perTurn: record.perTurn,
+			toolCounts: Object.fromEntries(record.toolCounts),
+			durationMs: (record.completedAt ?? Date.now()) - record.createdAt,
+			exitCode: exit?.code ?? null,
+			signal: exit?.signal ?? null,
+			stopReason: exit?.stopReason ?? null,
+			forcedExit: exit?.forced ?? false,
+			leftovers: exit?.leftovers ?? [],
+		});
+		await this.#journal.close();
+		if (answer !== null)
+			await this.#guarded(async () => {
+				// "wx": a result is never overwritten.
+				const file = await open(this.paths.result(attempt.number), "wx", 0o600);
+				await file.writeFile(this.#redact(answer)).finally(() => file.close());
+			});
+		const changes = { ...verdict, attempts: [attempt] };
+		await this.#guarded(() =>
+			writeAtomically(this.paths.summary, this.#redact(formatSummary(this.#manifest(changes), answer))),
+		);
+		await this.#guarded(() => this.#writeManifest(changes));
+	}
+
+	async #guarded(write: () => Promise<void>): Promise<void> {
+		try {
+			await write();
+		} catch (error) {
+			this.#problem ??= error instanceof Error ? error.message : String(error);
+		}
+	}
+
+	async #writeManifest(changes: Partial<RunManifest> = {}): Promise<void> {
+		const text = JSON.stringify(this.#manifest(changes), undefined, "\t");
+		await writeAtomically(this.paths.manifest, `${this.#redact(text)}\n`);
+	}
+
+	#manifest(changes: Partial<RunManifest>): RunManifest {
+		const record = this.#record;
+		return {
+			version: 1,
+			runId: record.runId,
+			...this.#description,
+			status: record.status,
+			exitPath: null,
+			reason: "",
+			warnings: [],
+			createdAt: new Date(record.createdAt).toISOString(),
+			completedAt: record.completedAt === undefined ? null : new Date(record.completedAt).toISOString(),
+			usage: record.lifetimeUsage,
+			counters: {
+				turns: record.turns,
+				toolUses: record.toolUses,
+				toolErrors: record.toolErrors,
+				retries: record.retries,
+				compactions: record.compactionCount,
+			},
+			attempts: [],
+			recordComplete: this.problem === undefined,
+			...changes,
+		};
+	}
+}
+
+/** The path of a session file as it is stored: relative to the record when it lies in it. */
+export function storedPath(paths: RunPaths, file: string | undefined): string | null {
+	if (file === undefined) return null;
+	const inside = relative(paths.root, file);
+	return inside.startsWith("..") ? file : inside;
+}
