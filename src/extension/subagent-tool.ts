@@ -84,7 +84,7 @@ async function run(
 		model: plan.model.value,
 		recordDir: undefined,
 	};
-	let unsubscribe = () => {};
+	let unsubscribe: () => void = () => undefined;
 	const result = await manager
 		.spawnAndWait({
 			...plan,

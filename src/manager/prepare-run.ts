@@ -75,7 +75,7 @@ export function planRun(
 	if (found.kind === "unknown") throw new RunRefusedError(withProblems(found.message, catalogue, request.agent));
 	const agent = found.definition;
 	const extensions = agent.extensions ?? "none";
-	const { tools, warnings } = resolveTools(agent, caller);
+	const { tools, warnings } = resolveTools(agent, caller, settings.tools);
 	const explicit = (value: string | undefined) => ({ value, source: caller.explicitSource });
 	const model = choose({
 		explicit: explicit(request.model),
@@ -137,19 +137,23 @@ function checkModel({ value, source }: Choice, extensions: RunPlan["extensions"]
 		);
 }
 
-/** Never more than the caller has. A name that no tool has is a mistake in the agent file, and said to be one. */
-function resolveTools(agent: AgentDefinition, { activeTools, knownTools }: Caller) {
+/**
+ * Never more than the caller has, but for what the user's settings allow. A name that no tool has is a mistake in the agent
+ * file, and said to be one.
+ */
+function resolveTools(agent: AgentDefinition, { activeTools, knownTools }: Caller, allowed: readonly string[]) {
 	const warnings: string[] = [];
 	if (!activeTools) return { tools: agent.tools, warnings };
-	const available = activeTools.filter((name) => !OWN_TOOLS.has(name));
-	if (!agent.tools) return { tools: available, warnings };
+	const inherited = activeTools.filter((name) => !OWN_TOOLS.has(name));
+	if (!agent.tools) return { tools: inherited, warnings };
 	const unknown = agent.tools.filter((name) => knownTools && !knownTools.includes(name));
 	if (unknown.length > 0)
 		throw new RunRefusedError(
 			`The agent "${agent.name}" (${agent.file}) lists tools that do not exist: ${unknown.join(", ")}. Known: ${knownTools?.join(", ")}.`,
 		);
-	const withheld = agent.tools.filter((name) => !available.includes(name));
-	if (withheld.length > 0)
-		warnings.push(`Not given, since the parent does not have them active: ${withheld.join(", ")}.`);
-	return { tools: agent.tools.filter((name) => available.includes(name)), warnings };
+	const withheld = agent.tools.filter((name) => !inherited.includes(name) && !allowed.includes(name));
+	// A built-in agent lists what it can use at best; somebody's own file lists what they expect.
+	if (withheld.length > 0 && agent.source !== "builtin")
+		warnings.push(`Not given, since the session does not have them active: ${withheld.join(", ")}.`);
+	return { tools: agent.tools.filter((name) => !withheld.includes(name)), warnings };
 }

@@ -51,7 +51,8 @@ export class ManagedProcessFactory<E extends TypedEvent = TypedEvent> {
 
 	/** Takes over the output of a child. To be called in the tick of its spawn; its stdin stays with the caller. */
 	create(child: ChildProcess, options: ManagedProcessOptions): ManagedProcess<E> {
-		const { label, logSources = [], requestedAt, maxLineBytes, envMarker, ladder, drain, ...context } = options;
+		const { label, logSources: given = [], requestedAt, maxLineBytes, envMarker, ladder, drain, ...context } = options;
+		const logSources = given.map((source) => ({ maxLineBytes, ...source }));
 		const limits = logSources.map((source) => [sourceKey(OutputSources.logFile(source.name)), source.maxLineBytes]);
 		const bus = new ProcessOutputBus<E>({ maxLineBytes, maxLineBytesBySource: Object.fromEntries(limits) });
 		const handlers = this.#registry.createHandlers(

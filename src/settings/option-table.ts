@@ -8,6 +8,12 @@ export const RUN_OPTIONS = {
 	model: option("string", "", "Model as provider/id; empty: the agent's or yours", ["parameter", "flag", "settings"]),
 	thinking: option("string", "", "Thinking level; empty: the agent's or yours", ["parameter", "flag", "settings"]),
 	cwd: option("string", "", "Working directory; empty: yours", ["parameter", "flag"]),
+	tools: option(
+		"names",
+		[],
+		"Tools that agents may have although the session that starts them does not have them active",
+		["settings"],
+	),
 	maxDepth: option("integer", 2, "How many levels of agents may start agents", ["settings"]),
 } as const satisfies Record<string, OptionSpec>;
 
@@ -17,14 +23,14 @@ export type OptionName = keyof typeof RUN_OPTIONS;
 export type OptionSurface = "parameter" | "flag" | "settings";
 
 export interface OptionSpec {
-	readonly kind: "string" | "integer";
+	readonly kind: "string" | "integer" | "names";
 	/** The value that means "not given"; for settings, the default. */
-	readonly off: string | number;
+	readonly off: string | number | readonly string[];
 	readonly description: string;
 	readonly surfaces: readonly OptionSurface[];
 }
 
-function option<K extends OptionSpec["kind"], V extends string | number>(
+function option<K extends OptionSpec["kind"], V extends OptionSpec["off"]>(
 	kind: K,
 	off: V,
 	description: string,

@@ -6,6 +6,8 @@ import { type OptionName, optionsOf, RUN_OPTIONS } from "./option-table.ts";
 export interface FlightdeckSettings {
 	readonly model?: string;
 	readonly thinking?: string;
+	/** From the user's file alone: a project cannot give its agents more than the session has. */
+	readonly tools: readonly string[];
 	/** The lower of the two settings: a project cannot raise a limit of the user's. */
 	readonly maxDepth: number;
 }
@@ -34,7 +36,12 @@ export async function readSettings(from: {
 	const project = from.projectTrusted ? await readFileSettings(join(from.cwd, ".pi", "settings.json"), problems) : {};
 	const userDepth = user.maxDepth ?? RUN_OPTIONS.maxDepth.off;
 	return {
-		settings: { ...user, ...project, maxDepth: Math.min(userDepth, project.maxDepth ?? userDepth) },
+		settings: {
+			...user,
+			...project,
+			tools: user.tools ?? RUN_OPTIONS.tools.off,
+			maxDepth: Math.min(userDepth, project.maxDepth ?? userDepth),
+		},
 		problems,
 	};
 }
@@ -42,6 +49,7 @@ export async function readSettings(from: {
 interface FileSettings {
 	model?: string;
 	thinking?: string;
+	tools?: string[];
 	maxDepth?: number;
 }
 
@@ -62,8 +70,16 @@ async function readFileSettings(file: string, problems: SettingsProblem[]): Prom
 }
 
 function valueProblem(name: OptionName, value: unknown): string | undefined {
-	if (RUN_OPTIONS[name].kind === "string") return typeof value === "string" ? undefined : "must be a text.";
-	return Number.isInteger(value) && Number(value) >= 0 ? undefined : "must be a whole number from 0 on.";
+	switch (RUN_OPTIONS[name].kind) {
+		case "string":
+			return typeof value === "string" ? undefined : "must be a text.";
+		case "names": {
+			const isList = Array.isArray(value) && value.every((entry) => typeof entry === "string");
+			return isList ? undefined : "must be a list of names.";
+		}
+		case "integer":
+			return Number.isInteger(value) && Number(value) >= 0 ? undefined : "must be a whole number from 0 on.";
+	}
 }
 
 async function readSection(file: string, problems: SettingsProblem[]): Promise<Record<string, unknown>> {

@@ -24,8 +24,8 @@ test.each(agents)("$name is short and leaves the model to the user", (agent) => 
 });
 
 test.each([
-	["scout", ["read", "grep", "find", "ls"]],
-	["planner", ["read", "grep", "find", "ls"]],
+	["scout", ["read", "grep", "find", "ls", "bash"]],
+	["planner", ["read", "grep", "find", "ls", "bash"]],
 	["reviewer", ["read", "grep", "find", "ls", "bash"]],
 	["worker", undefined],
 ])("%s has the tools for its work", (name, tools) => {
