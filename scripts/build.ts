@@ -1,6 +1,6 @@
 // Builds what is published into dist/. The forms were chosen by measurement: see bench/load.ts.
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
@@ -22,9 +22,10 @@ const common: BuildOptions = {
 	metafile: true,
 };
 
-rmSync(dist, { recursive: true, force: true });
+const startedAt = Date.now();
 await Promise.all([libraryAndCommand(), child(), extension()]);
 if (!process.argv.includes("--no-types")) types();
+removeStale();
 
 /** The library face and the command: entries that share their code. */
 async function libraryAndCommand(): Promise<void> {
@@ -48,10 +49,9 @@ async function child(): Promise<void> {
  * module through a transformer, and only there the host's packages can be imported: the small module hands them over.
  */
 async function extension(): Promise<void> {
-	const { metafile } = await build({
-		...common,
-		entryPoints: { extension: "src/extension/index.ts" },
-		outdir: dist,
+	const options: BuildOptions = { ...common, entryPoints: { extension: "src/extension/index.ts" }, outdir: dist };
+	await build({
+		...options,
 		outExtension: { ".js": ".cjs" },
 		format: "cjs",
 		define: { "import.meta.url": "__moduleUrl" },
@@ -66,14 +66,51 @@ async function extension(): Promise<void> {
 		},
 		footer: { js: "}\nreturn module.exports; };" },
 	});
-	const imported = importsOf(metafile?.outputs).filter((name) => host.includes(name));
-	const lines = [
+	writeFileSync(join(dist, "extension.ts"), entryModule(await hostImports(options)));
+}
+
+/**
+ * TypeScript by its name, so that pi's loader transforms it: a JavaScript module it imports natively first, and where pi lies
+ * in a node_modules folder above us that loads a second pi (0.6 s, bench/load.ts).
+ */
+function entryModule(imports: ReadonlyMap<string, ReadonlySet<string>>): string {
+	const hosts = [...imports].map(([name, names], index) => {
+		const aliased = [...names].map((imported) => ({ imported, local: `${imported}${index}` }));
+		return {
+			statement: `import { ${aliased.map(({ imported, local }) => `${imported} as ${local}`).join(", ")} } from "${name}";`,
+			entry: `"${name}": { ${aliased.map(({ imported, local }) => `${imported}: ${local}`).join(", ")} }`,
+		};
+	});
+	return [
 		'import { createRequire } from "node:module";',
-		...imported.map((name, index) => `import * as host${index} from ${JSON.stringify(name)};`),
-		`const host = { ${imported.map((name, index) => `${JSON.stringify(name)}: host${index}`).join(", ")} };`,
+		...hosts.map(({ statement }) => statement),
+		`const host = { ${hosts.map(({ entry }) => entry).join(", ")} };`,
 		'export default createRequire(import.meta.url)("./extension.cjs")(host).default;',
-	];
-	writeFileSync(join(dist, "extension.js"), `${lines.join("\n")}\n`);
+		"",
+	].join("\n");
+}
+
+/** Which names the extension takes from which of the host's packages, read off its import statements. */
+async function hostImports(options: BuildOptions): Promise<Map<string, Set<string>>> {
+	const { outputFiles } = await build({ ...options, format: "esm", write: false });
+	const imports = new Map<string, Set<string>>();
+	for (const [, names = "", name = ""] of (outputFiles?.[0]?.text ?? "").matchAll(/^import \{([^}]*)\} from "([^"]+)";$/gm)) {
+		if (!host.includes(name)) continue;
+		const known = imports.get(name) ?? new Set();
+		for (const imported of names.split(",")) known.add(imported.trim().split(" as ")[0] ?? "");
+		known.delete("");
+		imports.set(name, known);
+	}
+	if (imports.size === 0) throw new Error("The extension seems to import nothing from pi.");
+	return imports;
+}
+
+/** What an earlier build left goes last, so that a program using dist/ meanwhile finds its files. */
+function removeStale(): void {
+	for (const name of readdirSync(dist)) {
+		const file = join(dist, name);
+		if (name !== "types" && statSync(file).mtimeMs < startedAt - 1000) rmSync(file);
+	}
 }
 
 function types(): void {

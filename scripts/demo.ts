@@ -24,7 +24,7 @@ npm run demo -- --model <provider/id> [task]
 Records are kept; the path is printed at the end. To use the package in pi itself: pi install npm:pi-flightdeck
 `;
 
-const extension = fileURLToPath(new URL("../dist/extension.js", import.meta.url));
+const extension = fileURLToPath(new URL("../dist/extension.ts", import.meta.url));
 const TASK = "Where does this project read its configuration? Give file and line.";
 
 /** What of the run has been printed. */

@@ -36,7 +36,16 @@ export function readTools(value: unknown): readonly string[] | undefined {
 }
 
 /** pi's own tools, which other programs spell with capitals. */
-const PI_TOOLS = new Set(["read", "bash", "powershell", "edit", "write", "grep", "find", "ls"]);
+export const PI_TOOLS: ReadonlySet<string> = new Set([
+	"read",
+	"bash",
+	"powershell",
+	"edit",
+	"write",
+	"grep",
+	"find",
+	"ls",
+]);
 
 /** Tools of Claude Code that pi has under another name. */
 const CLAUDE_TOOLS = new Map([

@@ -5,7 +5,7 @@ import type { JsonAgentSessionEvent } from "@earendil-works/pi-coding-agent";
 export type AgentUsage = Usage;
 
 /** First line of pi's JSON mode; RPC mode has none. */
-export interface SessionHeaderEvent {
+interface SessionHeaderEvent {
 	readonly type: "session";
 	readonly id: string;
 	readonly version?: number;
@@ -14,7 +14,7 @@ export interface SessionHeaderEvent {
 }
 
 /** An error in an extension of the child, as RPC mode reports it. */
-export interface ExtensionErrorEvent {
+interface ExtensionErrorEvent {
 	readonly type: "extension_error";
 	readonly extensionPath?: string;
 	readonly event?: string;

@@ -36,8 +36,8 @@ const TEXT_CHARACTERS = 4000;
 const RECENT_TOOLS = 20;
 /** Deltas kept until somebody looks. More than this between two looks, and the oldest are not worth decoding. */
 const MAX_PENDING_DELTAS = 512;
-/** At most 30 updates a second. */
-const MIN_UPDATE_GAP_MS = 1000 / 30;
+/** At most 30 updates a second; in whole milliseconds, since timers cut off the fraction. */
+const MIN_UPDATE_GAP_MS = 34;
 
 type Delta = Extract<AgentEvent, { type: "message_update" }>;
 

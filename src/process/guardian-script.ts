@@ -1,5 +1,5 @@
 /**
- * What the guardian runs: `sh -c <script> <name> <platform> <grace in seconds>`, POSIX sh and awk only.
+ * What the guardian runs, in POSIX sh and awk. Arguments: the platform, and the seconds from TERM to KILL.
  * Its stdin carries lines; each one is the whole list of guarded children, `pid start-time marker` after one another,
  * marker being `NAME=value` or `-`. The end of stdin is the end of the parent: what the last whole line names is ended.
  */

@@ -116,13 +116,14 @@ export class Guardian {
 	}
 
 	#start(): ChildProcess | undefined {
-		const args = ["-c", guardianScript, "flightdeck-guardian", this.#platform, String(this.#graceMs / 1000)];
+		// The script comes by the environment, so that a list of processes shows one line and not a page.
+		const args = ["-c", 'eval "$SCRIPT"', "flightdeck-guardian", this.#platform, String(this.#graceMs / 1000)];
 		try {
 			const child = spawn("/bin/sh", args, {
 				cwd: "/",
 				detached: true,
 				// Not ours: it would make the guardian a carrier of the markers that this process inherited.
-				env: { PATH: `/usr/bin:/bin:${process.env.PATH ?? ""}`, LC_ALL: "C", TZ: "UTC0" },
+				env: { PATH: `/usr/bin:/bin:${process.env.PATH ?? ""}`, LC_ALL: "C", TZ: "UTC0", SCRIPT: guardianScript },
 				stdio: ["pipe", "ignore", "ignore"],
 			});
 			child.on("error", (error) => this.#lost(child, messageOf(error)));

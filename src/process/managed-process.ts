@@ -12,9 +12,16 @@ import { findFamily } from "./process-family.ts";
 import type { ProcessOutcome } from "./process-outcome.ts";
 import { signalGroup, signalProcess } from "./process-signals.ts";
 import type { ProcessMarker, ProcessTable } from "./process-table.ts";
-import { DEFAULT_GRACE_MS, type LadderOptions, type LadderResult, runStopLadder } from "./stop-ladder.ts";
+import {
+	DEFAULT_GRACE_MS,
+	type LadderOptions,
+	type LadderResult,
+	type LadderTarget,
+	runStopLadder,
+} from "./stop-ladder.ts";
 import { type DrainOptions, StreamDrain } from "./stream-drain.ts";
 import { lastCharacters, TextTail } from "./text-tail.ts";
+import { settledWithin } from "./wait.ts";
 import { killTreeOnWindows, type RunTaskkill } from "./windows-kill.ts";
 
 /** How much of stderr is kept, in bytes. */
@@ -225,7 +232,7 @@ export class ManagedProcess<E extends TypedEvent = TypedEvent> {
 		if (signal === 0) return signalProcess(pid, 0) === "sent";
 		this.#killRequested ??= hrNow();
 		if (this.#parts.platform === "win32") {
-			void killTreeOnWindows(pid, this.#parts.table, this.#parts.runTaskkill);
+			void killTreeOnWindows(this.#target(pid), this.#parts.runTaskkill);
 			return true;
 		}
 		if (signal === "SIGKILL") this.#killed ??= hrNow();
@@ -248,24 +255,22 @@ export class ManagedProcess<E extends TypedEvent = TypedEvent> {
 		if (pid === undefined || this.#exited !== undefined || this.#ladder) return this.settled;
 		this.#stopReason = reason;
 		this.#killRequested ??= hrNow();
-		const target = {
-			pid,
-			ownGroup: this.#ownGroup,
-			marker: this.#parts.marker,
-			table: this.#parts.table,
-			gone: () => this.#exited !== undefined,
-			exited: this.#exit.promise,
-			onHardKill: () => this.#noteHardKill(),
-		};
+		const target = this.#target(pid);
 		const ladder =
 			this.#parts.platform === "win32"
-				? killTreeOnWindows(pid, this.#parts.table, this.#parts.runTaskkill, this.#parts.ladder)
+				? killTreeOnWindows(target, this.#parts.runTaskkill, this.#parts.ladder)
 				: runStopLadder(target, this.#parts.ladder ?? {});
 		// A fault of the ladder's own must not leave the child running, nor make `settled` reject.
-		this.#ladder = ladder.catch((error) => {
+		this.#ladder = ladder.catch(async (error) => {
 			this.bus.noteListenerError("stop ladder", error);
 			this.kill("SIGKILL");
-			return { forced: true, leftovers: [] };
+			const died = await settledWithin(this.#exit.promise, DEFAULT_GRACE_MS);
+			return { forced: true, leftovers: died ? [] : [pid] };
+		});
+		// A child that survives even KILL, as one that waits for a dead disk, must not keep `settled` open for ever.
+		void this.#ladder.then(() => {
+			if (this.#exited === undefined) this.#child.unref();
+			this.#exit.resolve();
 		});
 		return this.settled;
 	}
@@ -274,6 +279,18 @@ export class ManagedProcess<E extends TypedEvent = TypedEvent> {
 		return new Listeners<Parameters<ProcessEventListeners[K]>>((error) =>
 			this.bus.noteListenerError(`${event} listener`, error),
 		);
+	}
+
+	#target(pid: number): LadderTarget {
+		return {
+			pid,
+			ownGroup: this.#ownGroup,
+			marker: this.#parts.marker,
+			table: this.#parts.table,
+			gone: () => this.#exited !== undefined,
+			exited: this.#exit.promise,
+			onHardKill: () => this.#noteHardKill(),
+		};
 	}
 
 	#noteHardKill(): void {

@@ -240,13 +240,15 @@ export class ProcessOutputBus<E extends TypedEvent = TypedEvent> {
 			const { handler } = route;
 			route.counter.calls++;
 			try {
-				if (handler.onBytes?.(line, state.source)) continue;
-				text ??= this.#decode(line);
-				const result: unknown = handler.onLine(windowOf(route, text), state.source);
-				if (result instanceof Promise) result.catch((error) => this.noteHandlerError(handler.name, error));
+				if (!handler.onBytes?.(line, state.source)) {
+					text ??= this.#decode(line);
+					const result: unknown = handler.onLine(windowOf(route, text), state.source);
+					if (result instanceof Promise) result.catch((error) => this.noteHandlerError(handler.name, error));
+				}
 			} catch (error) {
 				this.noteHandlerError(handler.name, error);
 			}
+			if (this.#disposed) break;
 		}
 		this.#dispatching = false;
 		if (this.#queue.length > 0) this.#flush();

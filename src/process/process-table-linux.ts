@@ -5,7 +5,7 @@ import { isSignallable } from "./process-identity.ts";
 import { messageOf } from "./process-table-command.ts";
 import type { ProcessEntry, ProcessMarker, ProcessTable } from "./process-table-types.ts";
 
-/** How many `stat` files are read in a row; some 5 µs each, after which other work gets its turn. */
+/** How many `stat` files are read in a row; some 10 µs each, after which other work gets its turn. */
 const SLICE = 200;
 /** How many `environ` files are read at a time. */
 const CONCURRENCY = 16;

@@ -1,4 +1,4 @@
-import { type FamilyQuery, findFamily, mergeFamilies, stillAlive } from "./process-family.ts";
+import { type FamilyQuery, findFamily, stillAlive } from "./process-family.ts";
 import { signalGroup, signalProcess } from "./process-signals.ts";
 import type { ProcessEntry } from "./process-table.ts";
 import { polledWithin, settledWithin } from "./wait.ts";
@@ -25,7 +25,7 @@ export interface LadderTarget extends FamilyQuery {
 export interface LadderResult {
 	/** A signal was sent to the child or one of its family. */
 	readonly forced: boolean;
-	/** Pids that survived even KILL. */
+	/** Pids that survived even KILL, the child's own first. */
 	readonly leftovers: readonly number[];
 }
 
@@ -48,7 +48,8 @@ export async function runStopLadder(target: LadderTarget, options: LadderOptions
 	return { forced: termed || survivorsTermed || killed, leftovers };
 }
 
-async function ask(target: LadderTarget, request: LadderOptions["request"], graceMs: number): Promise<void> {
+/** Asks by the runtime's own request, if there is one, and waits until it is done, the child is gone, or the time is up. */
+export async function ask(target: LadderTarget, request: LadderOptions["request"], graceMs: number): Promise<void> {
 	if (!request) return;
 	const gone = new AbortController();
 	const exited = target.exited.then(() => gone.abort());
@@ -74,36 +75,34 @@ async function term(target: LadderTarget, options: LadderOptions, graceMs: numbe
 /** Members outside the child's own group never got its TERM: once the child is gone they get theirs, and the same grace. */
 async function termSurvivors(target: LadderTarget, first: readonly ProcessEntry[], graceMs: number): Promise<boolean> {
 	if (!target.gone()) return false;
-	const survivors = await aliveFamily(target, first);
+	const survivors = await findFamily(target, first);
 	if (survivors.length === 0) return false;
 	for (const { pid } of survivors) signalProcess(pid, "SIGTERM");
 	await polledWithin(async () => (await stillAlive(survivors, target.table)).length === 0, graceMs);
 	return true;
 }
 
-async function kill(target: LadderTarget, first: readonly ProcessEntry[]) {
-	let family = await aliveFamily(target, first);
+async function kill(
+	target: LadderTarget,
+	first: readonly ProcessEntry[],
+): Promise<{ killed: boolean; leftovers: number[] }> {
+	let family = await findFamily(target, first);
 	if (target.gone() && family.length === 0) return { killed: false, leftovers: [] };
 	target.onHardKill();
 	const all = new Map<number, ProcessEntry>();
+	for (const entry of [...first, ...family]) all.set(entry.pid, entry);
 	const allDead = async () => {
 		// Looked up anew each time: a member may have forked between the snapshot and its KILL.
-		family = await aliveFamily(target, [...all.values()]);
+		family = await findFamily(target, [...all.values()]);
 		for (const entry of family) all.set(entry.pid, entry);
 		for (const { pid } of family) signalProcess(pid, "SIGKILL");
 		return family.length === 0 && target.gone();
 	};
-	for (const entry of family) all.set(entry.pid, entry);
 	if (!target.gone()) signalChild(target, "SIGKILL");
 	for (const { pid } of family) signalProcess(pid, "SIGKILL");
 	await polledWithin(allDead, DEATH_WAIT_MS);
-	return { killed: true, leftovers: family.map((entry) => entry.pid) };
-}
-
-/** What is alive of the recorded family, and whoever joined it since. */
-async function aliveFamily(target: LadderTarget, recorded: readonly ProcessEntry[]): Promise<ProcessEntry[]> {
-	const [known, now] = await Promise.all([stillAlive(recorded, target.table), findFamily(target)]);
-	return mergeFamilies(known, now);
+	const leftovers = family.map((entry) => entry.pid);
+	return { killed: true, leftovers: target.gone() ? leftovers : [target.pid, ...leftovers] };
 }
 
 function signalChild({ pid, ownGroup }: LadderTarget, signal: NodeJS.Signals): void {

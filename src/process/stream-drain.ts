@@ -41,6 +41,8 @@ export class StreamDrain {
 			this.#activity++;
 			onData(chunk);
 		});
+		// The end of a pipe is heard a turn of the loop before its "close".
+		stream.once("end", () => this.#activity++);
 		// An error on a pipe (a destroyed descriptor, EIO of a terminal) ends it; "close" follows.
 		stream.on("error", () => stream.destroy());
 		stream.once("close", () => {
@@ -53,15 +55,14 @@ export class StreamDrain {
 	/** The process has exited: from now on an idle pipe is given up. */
 	startGrace(): void {
 		if (this.#finishIfClosed()) return;
-		this.#capTimer = setTimeout(() => this.#giveUp(), this.#options.capMs ?? DEFAULT_CAP_MS);
+		this.#capTimer = setTimeout(() => afterInput(() => this.#giveUp()), this.#options.capMs ?? DEFAULT_CAP_MS);
 		this.#armIdle();
 	}
 
 	#armIdle(): void {
 		const before = this.#activity;
 		this.#idleTimer = setTimeout(() => {
-			// Timers run before input is read: after a busy spell of this program output may be waiting. One turn of the loop tells.
-			setImmediate(() => {
+			afterInput(() => {
 				if (!this.isOpen) return;
 				if (this.#activity === before) this.#giveUp();
 				else this.#armIdle();
@@ -70,8 +71,11 @@ export class StreamDrain {
 	}
 
 	#giveUp(): void {
-		this.#held = true;
-		for (const stream of this.#open) stream.destroy();
+		for (const stream of this.#open) {
+			// One that has ended is about to close by itself.
+			if (!stream.readableEnded) this.#held = true;
+			stream.destroy();
+		}
 	}
 
 	#finishIfClosed(): boolean {
@@ -81,4 +85,9 @@ export class StreamDrain {
 		this.#closed.resolve(this.#held ? "held" : "closed");
 		return true;
 	}
+}
+
+/** Timers run before input is read: after a busy spell of this program output may be waiting. One turn of the loop tells. */
+function afterInput(act: () => void): void {
+	setImmediate(act);
 }

@@ -1,5 +1,8 @@
 import { StringDecoder } from "node:string_decoder";
 
+/** Longest character in UTF-8. */
+const MAX_CHARACTER_BYTES = 4;
+
 /** Keeps the end of a byte stream, bounded in bytes, readable as text that starts and ends at a character. */
 export class TextTail {
 	readonly #maxBytes: number;
@@ -15,12 +18,13 @@ export class TextTail {
 		this.#chunks.push(chunk);
 		this.#bytes += chunk.length;
 		// Rebuilt only when twice the limit is held, so that the cost per byte stays constant.
-		if (this.#bytes > this.#maxBytes * 2) this.#compact();
+		if (this.#bytes > this.#maxBytes * 2 + MAX_CHARACTER_BYTES) this.#compact();
 	}
 
 	#compact(): void {
 		const all = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
-		const tail = Buffer.from(all.subarray(Math.max(0, all.length - this.#maxBytes)));
+		// Some bytes more than the limit, the length of a character, tell `toString` that the start is a cut.
+		const tail = Buffer.from(all.subarray(Math.max(0, all.length - this.#maxBytes - MAX_CHARACTER_BYTES)));
 		this.#chunks = [tail];
 		this.#bytes = tail.length;
 	}

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
-import type { ProcessTable } from "./process-table.ts";
-import { descendantsOf } from "./process-tree.ts";
-import type { LadderOptions, LadderResult } from "./stop-ladder.ts";
+import { findFamily } from "./process-family.ts";
+import { ask, DEFAULT_GRACE_MS, type LadderOptions, type LadderResult, type LadderTarget } from "./stop-ladder.ts";
 import { polledWithin, settledWithin } from "./wait.ts";
 
 /** Runs taskkill with these arguments to its end. Never rejects: what counts is what the process table says afterwards. */
@@ -15,32 +14,31 @@ const DEATH_WAIT_MS = 5000;
  * Descendants are recorded before, since taskkill does not find those whose parent is gone.
  */
 export async function killTreeOnWindows(
-	pid: number,
-	table: ProcessTable,
+	target: LadderTarget,
 	runTaskkill: RunTaskkill,
 	options: Pick<LadderOptions, "request" | "graceMs"> = {},
 ): Promise<LadderResult> {
-	const recorded = descendantsOf(await table.list(), [pid]);
-	if (options.request) {
-		const request = options.request;
-		const gone = new AbortController();
-		const asked = Promise.resolve().then(() => request(gone.signal));
-		await settledWithin(asked, options.graceMs ?? DEATH_WAIT_MS);
-		gone.abort();
-	}
-	await runTaskkill(["/PID", String(pid), "/T", "/F"]);
-	const startTimes = new Map(recorded.map((entry) => [entry.pid, entry.startTime]));
+	const { pid } = target;
+	const recorded = await findFamily(target);
+	await ask(target, options.request, options.graceMs ?? DEFAULT_GRACE_MS);
 	let alive: number[] = [];
 	const allDead = async () => {
-		alive = (await table.list())
-			.filter((entry) => entry.pid === pid || startTimes.get(entry.pid) === entry.startTime)
-			.map((entry) => entry.pid);
+		const family = await findFamily(target, recorded);
+		// The table and not our child says whether it lives: its exit is told to us later.
+		const itself = !target.gone() && (await target.table.find(pid)) ? [pid] : [];
+		alive = [...itself, ...family.map((entry) => entry.pid)];
 		return alive.length === 0;
 	};
+	// Once the child is gone its pid may be somebody else's: then only its recorded descendants are ended.
+	if (target.gone() && (await allDead())) return { forced: false, leftovers: [] };
+	target.onHardKill();
+	if (!target.gone()) await runTaskkill(["/PID", String(pid), "/T", "/F"]);
 	if (!(await allDead())) {
 		for (const survivor of alive) await runTaskkill(["/PID", String(survivor), "/F"]);
 		await polledWithin(allDead, DEATH_WAIT_MS, 250);
 	}
+	// What the table no longer shows is about to be told as an exit.
+	if (!alive.includes(pid) && !(await settledWithin(target.exited, DEATH_WAIT_MS))) alive = [pid, ...alive];
 	return { forced: true, leftovers: alive };
 }
 

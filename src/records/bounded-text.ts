@@ -12,9 +12,10 @@ export interface BoundedText {
 	readonly omittedBytes: number;
 }
 
-/** The start of a text within bounds, cut at a line where it has lines, else at a character. */
+/** The start of a text within bounds, cut at a line where it has lines, else at a character. Lone surrogates become U+FFFD. */
 export function boundText(text: string, { maxBytes, maxLines }: TextBounds): BoundedText {
-	const bytes = Buffer.from(text.toWellFormed());
+	const whole = text.toWellFormed();
+	const bytes = Buffer.from(whole);
 	let end = Math.min(bytes.length, maxBytes);
 	let at = -1;
 	for (let line = 0; line < maxLines; line++) {
@@ -22,7 +23,7 @@ export function boundText(text: string, { maxBytes, maxLines }: TextBounds): Bou
 		if (at === -1) break;
 	}
 	if (at !== -1) end = Math.min(end, at);
-	if (end === bytes.length) return { text, omittedBytes: 0 };
+	if (end === bytes.length) return { text: whole, omittedBytes: 0 };
 	const lastLine = bytes.lastIndexOf(0x0a, end);
 	// A line end not too far back is a nicer place than the middle of a line.
 	if (lastLine > end * 0.8) end = lastLine;

@@ -36,7 +36,7 @@ export class Journal {
 
 	append(entry: JournalEntry): void {
 		if (this.#closed || this.#failure !== undefined) return;
-		const line = `${this.#redact(JSON.stringify({ ts: new Date().toISOString(), ...entry }))}\n`;
+		const line = `${this.#redact(serialize({ ts: new Date().toISOString(), ...entry }))}\n`;
 		this.#pendingBytes += line.length;
 		if (this.#pendingBytes > MAX_PENDING_BYTES) {
 			this.#fail(new Error("the disk is too slow for the journal"));
@@ -75,5 +75,14 @@ export class Journal {
 	#fail(error: unknown): void {
 		this.#failure ??= error instanceof Error ? error.message : String(error);
 		this.#pending = [];
+	}
+}
+
+/** An entry that is no JSON costs its fields, not the journal. */
+function serialize(entry: JournalEntry & { readonly ts: string }): string {
+	try {
+		return JSON.stringify(entry);
+	} catch (error) {
+		return JSON.stringify({ ts: entry.ts, type: entry.type, unreadable: String(error) });
 	}
 }

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { isRunId } from "./run-id.ts";
 
-export const RECORDS_VARIABLE = "PI_FLIGHTDECK_DIR";
+const RECORDS_VARIABLE = "PI_FLIGHTDECK_DIR";
 
 /** Where everything of ours is kept: `$PI_FLIGHTDECK_DIR`, else `flightdeck` in pi's own folder. */
 export function flightdeckDirectory(from: { readonly env: NodeJS.ProcessEnv; readonly agentDir: string }): string {

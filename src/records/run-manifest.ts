@@ -56,7 +56,7 @@ export interface RunMeta {
 	readonly taskSha256: string;
 }
 
-export interface RunCounters {
+interface RunCounters {
 	readonly turns: number;
 	readonly toolUses: number;
 	readonly toolErrors: number;
@@ -79,7 +79,7 @@ export interface RunAttempt {
 	readonly exit: AttemptExit | null;
 }
 
-export interface AttemptExit {
+interface AttemptExit {
 	readonly code: number | null;
 	readonly signal: string | null;
 	readonly stopReason: string | null;

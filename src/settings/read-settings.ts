@@ -12,7 +12,7 @@ export interface FlightdeckSettings {
 	readonly maxDepth: number;
 }
 
-export interface SettingsProblem {
+interface SettingsProblem {
 	readonly file: string;
 	readonly message: string;
 }

@@ -89,6 +89,8 @@ class RunningPiAttempt implements PiAttempt {
 	/** The child said its last word, or the task never became a run. */
 	readonly #over = Promise.withResolvers<void>();
 	#stop: { reason: string } | undefined;
+	/** The child was asked to exit and given the time for it: asking once more would only cost time. */
+	#exitOverdue = false;
 	#promptError: string | undefined;
 	#promptHandled = false;
 	#sessionFile: string | undefined;
@@ -109,6 +111,7 @@ class RunningPiAttempt implements PiAttempt {
 
 	/** The graceful step of the ladder: give up the work, then the input ends, which is pi's sign to exit. */
 	async requestEnd(gone: AbortSignal): Promise<void> {
+		if (this.#exitOverdue) return;
 		const left = new Promise<void>((resolve) => gone.addEventListener("abort", () => resolve(), { once: true }));
 		await settledWithin(Promise.race([this.#ask({ type: "abort" }), left]), ABORT_WAIT_MS);
 		this.#rpc.close();
@@ -141,6 +144,7 @@ class RunningPiAttempt implements PiAttempt {
 		if (!this.#stop) {
 			this.#rpc.close();
 			await settledWithin(this.process.settled, EXIT_WAIT_MS);
+			this.#exitOverdue = true;
 			void this.process.stop("done, but did not exit");
 		}
 		return this.process.settled;

@@ -63,7 +63,8 @@ export class RpcClient {
 		const operation = this.#process.trackOperation(`rpc ${command.type}`, { timeoutMs });
 		let answer: RpcResponse | undefined;
 		this.#waiting.set(operation.id, (response) => {
-			answer = response;
+			// The first answer counts: a second one may come in the same chunk.
+			answer ??= response;
 			operation.complete();
 		});
 		try {

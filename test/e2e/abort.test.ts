@@ -1,0 +1,188 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { AgentManager, type SpawnOptions } from "../../src/manager/agent-manager.ts";
+import { loadCatalogue } from "../../src/manager/load-catalogue.ts";
+import { planRun } from "../../src/manager/prepare-run.ts";
+import { locatePi } from "../../src/runtimes/pi/locate-pi.ts";
+import { PI_CLI } from "../../support/run-pi.ts";
+import { startFlightdeck } from "../support/e2e-command.ts";
+import { onlyResult, runParent, subagentResults } from "../support/e2e-parent.ts";
+import { carriersOf, eventually, isAlive } from "../support/e2e-processes.ts";
+import { expectEnded, onlyRun, runIdsIn, storedRuns, usageOf } from "../support/e2e-records.ts";
+import { RpcParent } from "../support/e2e-rpc-parent.ts";
+import { bash, child, createScene, FORMS, parent, type Scene } from "../support/e2e-scene.ts";
+
+/** A background process, a daemon in a session of its own, and a tool call that does not end by itself. */
+const LONG_WORK = child([
+	bash("sleep 300 & setsid sh -c 'echo $$ > daemon; exec sleep 302' & sleep 301; echo never"),
+	{ text: "never" },
+]);
+
+/** Resolves when the child is in the middle of its tool call. @returns the run's id and the pid of the daemon */
+async function inToolCall(scene: Scene): Promise<{ runId: string; daemon: number }> {
+	const daemon = await eventually(async () => {
+		const file = join(scene.cwd, "daemon");
+		return existsSync(file) ? Number.parseInt(await readFile(file, "utf8"), 10) || undefined : undefined;
+	});
+	const [runId = ""] = await runIdsIn(scene.agentDir);
+	// pi, the shell of its tool, and three sleeps.
+	await eventually(async () => ((await carriersOf(runId)).length >= 5 ? true : undefined));
+	return { runId, daemon };
+}
+
+async function expectStopped(scene: Scene, daemon: number): Promise<void> {
+	const stored = await onlyRun(scene);
+	await expectEnded(stored, { status: "stopped", exitPath: "stopped" });
+	expect(await isAlive(daemon)).toBe(false);
+	expect(stored.manifest.reason).toBe("stopped by the user");
+	expect(stored.result).toBeUndefined();
+	expect(stored.journal).toContainEqual(expect.objectContaining({ type: "stop-request" }));
+	// What was used up to then is known.
+	expect(usageOf(stored.manifest)).toEqual({ input: 100, output: 10, cacheRead: 0 });
+	expect(scene.server.unexpected()).toEqual([]);
+}
+
+test.each(FORMS)("the user aborts in the middle of a tool call ($form)", async ({ extension }) => {
+	const scene = await createScene([parent({ task: "Go" }), LONG_WORK]);
+	const pi = new RpcParent(scene, { extension });
+	await pi.prompt();
+	const { daemon } = await inToolCall(scene);
+
+	await pi.command({ type: "abort" });
+	await pi.record("agent_settled");
+
+	const result = onlyResult(subagentResults(pi.piRecords()));
+	expect(result.isError).toBe(true);
+	expect(result.text).toContain("stopped");
+	await expectStopped(scene, daemon);
+	// Long before somebody ends the session.
+	expect(await isAlive(pi.pid ?? 0)).toBe(true);
+	await pi.close();
+});
+
+test.each(FORMS)("Ctrl-C stops a run of the command ($form)", async ({ command }) => {
+	const scene = await createScene([LONG_WORK]);
+	const { process, ended } = startFlightdeck(scene, ["run", "worker", "Go"], { command });
+	const { daemon } = await inToolCall(scene);
+
+	process.kill("SIGINT");
+
+	const run = await ended;
+	expect(run).toMatchObject({ code: 130, stdout: "" });
+	expect(run.stderr).toContain("stopped");
+	await expectStopped(scene, daemon);
+});
+
+test("a session that is closed takes its runs along", async () => {
+	const scene = await createScene([parent({ task: "Go" }), LONG_WORK]);
+	const pi = new RpcParent(scene);
+	await pi.prompt();
+	const { daemon } = await inToolCall(scene);
+
+	await pi.close();
+
+	await expectStopped(scene, daemon);
+});
+
+test("the user aborts while the child's model is answering", async () => {
+	const scene = await createScene([
+		parent({ task: "Go" }),
+		child([{ text: "x".repeat(1000), hold: true, holdAfter: 200 }]),
+	]);
+	const pi = new RpcParent(scene);
+	await pi.prompt();
+	await scene.server.held("child");
+
+	await pi.command({ type: "abort" });
+	await pi.record("agent_settled");
+
+	const stored = await onlyRun(scene);
+	await expectEnded(stored, { status: "stopped", exitPath: "stopped" });
+	await pi.close();
+});
+
+/** Aborts the parent at the first `subagent` call: before its execution, or when it shows its first sign of life. */
+const abortAt = (event: "tool_execution_start" | "tool_execution_update") => `
+export default (pi) => {
+	let done = false;
+	pi.on("${event}", (_event, ctx) => {
+		if (!done) ctx.abort();
+		done = true;
+	});
+};`;
+
+test.each(["tool_execution_start", "tool_execution_update"] as const)(
+	"an abort at %s, before the child has begun",
+	async (event) => {
+		const scene = await createScene([parent({ task: "Go" }), child([{ text: "too late" }])], {
+			files: { "abort.ts": abortAt(event) },
+		});
+
+		const run = await runParent(scene, { args: ["-e", join(scene.cwd, "abort.ts")] });
+
+		expect(onlyResult(run.results).isError).toBe(true);
+		for (const stored of await storedRuns(scene))
+			await expectEnded(stored, {
+				status: "stopped",
+				exitPath: "stopped",
+				started: stored.manifest.attempts[0]?.pid !== null,
+			});
+		expect(scene.server.requests().filter(({ conversation }) => conversation === "child")).toEqual([]);
+		expect(scene.server.unexpected()).toEqual([]);
+	},
+);
+
+/** Runs a task without a parent, so that the moment of an abort can be chosen. */
+async function runDirectly(
+	{ agentDir, cwd, env }: Scene,
+	options: (abort: () => void) => Partial<SpawnOptions> & { readonly afterCall?: () => void },
+) {
+	const known = await loadCatalogue({ agentDir, cwd, projectTrusted: false });
+	const plan = planRun({ agent: "worker", task: "Go" }, { explicitSource: "flag", cwd, depth: 0 }, known);
+	const program = locatePi({ override: PI_CLI });
+	const manager = new AgentManager({ agentDir, flightdeckDir: join(agentDir, "flightdeck"), program, env });
+	onTestFinished(() => manager.dispose());
+	const controller = new AbortController();
+	const { afterCall, ...rest } = options(() => controller.abort());
+	const result = manager.spawnAndWait({
+		...plan,
+		projectTrusted: false,
+		startedBy: "command",
+		signal: controller.signal,
+		...rest,
+	});
+	afterCall?.();
+	return result;
+}
+
+test("aborted before it was asked for, a run leaves no trace", async () => {
+	const scene = await createScene([]);
+
+	const result = await runDirectly(scene, () => ({ signal: AbortSignal.abort() }));
+
+	expect(result).toMatchObject({ outcome: { status: "stopped", exitPath: "stopped" }, recordDir: undefined });
+	expect(await runIdsIn(scene.agentDir)).toEqual([]);
+});
+
+test("aborted while its record is made, a run has a record and no process", async () => {
+	const scene = await createScene([]);
+
+	const result = await runDirectly(scene, (abort) => ({ afterCall: abort }));
+
+	expect(result.outcome).toMatchObject({ status: "stopped", exitPath: "stopped" });
+	const stored = await onlyRun(scene);
+	await expectEnded(stored, { status: "stopped", exitPath: "stopped", started: false });
+	expect(stored.journal.map(({ type }) => type)).toEqual(["run-start", "run-end"]);
+});
+
+test("aborted in the tick in which its child was spawned, a run is stopped", async () => {
+	const scene = await createScene([]);
+
+	const result = await runDirectly(scene, (abort) => ({ onProcessCreated: abort }));
+
+	expect(result.outcome).toMatchObject({ status: "stopped", exitPath: "stopped", answer: null });
+	await expectEnded(await onlyRun(scene), { status: "stopped", exitPath: "stopped" });
+	expect(scene.server.requests()).toEqual([]);
+});

@@ -1,0 +1,2 @@
+// Exits with the given code.
+process.exitCode = Number(process.argv[2]);

@@ -1,0 +1,2 @@
+# Exits with the given code.
+exit "$1"

@@ -1,0 +1,2 @@
+# Ends itself with the given signal.
+kill -s "$1" $$

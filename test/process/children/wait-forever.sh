@@ -1,0 +1,3 @@
+# Says "ready" and stays until a signal.
+echo ready
+exec sleep 1000

@@ -1,0 +1,63 @@
+// Run by import.test.ts in a process of its own: tells what loading the extension starts.
+import { createHook } from "node:async_hooks";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as piAgent from "@earendil-works/pi-coding-agent";
+import * as piTui from "@earendil-works/pi-tui";
+import * as typebox from "typebox";
+import { createProcessTable } from "../../src/process/process-table.ts";
+
+/** What outlives the import and acts by itself. Files that are read, and promises, are no such things. */
+const STARTED =
+	/^(Timeout|Immediate|FSEVENTWRAP|STATWATCHER|PROCESSWRAP|PIPEWRAP|SIGNALWRAP|TCP.*|WORKER|MESSAGEPORT)$/;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "exit", "beforeExit", "uncaughtException", "unhandledRejection"];
+
+const host = {
+	"@earendil-works/pi-coding-agent": piAgent,
+	"@earendil-works/pi-tui": piTui,
+	typebox,
+};
+const subscribed: string[] = [];
+const registered: string[] = [];
+const stub = {
+	on: (event: string) => subscribed.push(event),
+	registerTool: () => registered.push("tool"),
+	registerCommand: () => registered.push("command"),
+};
+
+/** Loaded as pi loads it: sources as a module, the published core by its own `require`. */
+async function load(file: string): Promise<(pi: typeof stub) => void> {
+	const path = join(fileURLToPath(new URL("../..", import.meta.url)), file);
+	if (!path.endsWith(".cjs")) return (await import(path)).default;
+	return createRequire(import.meta.url)(path)(host).default;
+}
+
+const handlers = () => SIGNALS.filter((name) => process.listenerCount(name) > 0);
+const before = { resources: process.getActiveResourcesInfo(), handlers: handlers() };
+const created: string[] = [];
+const hook = createHook({
+	init: (_id, type) => {
+		if (STARTED.test(type)) created.push(type);
+	},
+}).enable();
+
+const extension = await load(process.argv[2] ?? "");
+extension(stub);
+// A whole turn of the event loop, for what is only started then; the one thing that is created here.
+await new Promise((resolve) => setImmediate(resolve));
+hook.disable();
+
+const resources = process.getActiveResourcesInfo();
+for (const known of before.resources) if (resources.includes(known)) resources.splice(resources.indexOf(known), 1);
+const processes = await createProcessTable().list();
+process.stdout.write(
+	JSON.stringify({
+		resources: resources.filter((name) => name !== "Immediate"),
+		created: created.filter((type) => type !== "Immediate"),
+		signalHandlers: handlers().filter((name) => !before.handlers.includes(name)),
+		childProcesses: processes.filter(({ ppid }) => ppid === process.pid).map(({ pid }) => pid),
+		subscribed: subscribed.toSorted(),
+		registered,
+	}),
+);
