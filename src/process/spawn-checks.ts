@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { delimiter, extname, isAbsolute, join } from "node:path";
 
 /** What is about to be spawned, before any default of the system is applied. */
@@ -31,14 +31,14 @@ const WINDOWS_MAX_COMMAND_LINE = 32_767;
  * @throws SpawnCheckError
  */
 export function checkSpawn(request: SpawnRequest, platform: NodeJS.Platform = process.platform): void {
-	checkDirectory(request.cwd);
 	checkNul(request);
+	checkDirectory(request.cwd);
 	checkCommand(request, platform);
 	checkSizes(request, platform);
 }
 
 function checkDirectory(cwd: string): void {
-	const stats = statSync(cwd, { throwIfNoEntry: false });
+	const stats = statsOf(cwd);
 	if (!stats)
 		throw new SpawnCheckError(`The working directory ${cwd} does not exist. Give an existing directory as cwd.`);
 	if (!stats.isDirectory()) throw new SpawnCheckError(`The working directory ${cwd} is not a directory.`);
@@ -50,7 +50,11 @@ function checkDirectory(cwd: string): void {
 	}
 }
 
-function checkNul({ command, args, env }: SpawnRequest): void {
+function checkNul({ command, args, cwd, env }: SpawnRequest): void {
+	if (cwd.includes("\0"))
+		throw new SpawnCheckError(
+			`The working directory ${cwd.replaceAll("\0", "\\0")} contains a NUL character. Remove it.`,
+		);
 	const index = [command, ...args].findIndex((argument) => argument.includes("\0"));
 	if (index >= 0)
 		throw new SpawnCheckError(
@@ -66,7 +70,7 @@ function checkNul({ command, args, env }: SpawnRequest): void {
 function checkCommand({ command, cwd, env }: SpawnRequest, platform: NodeJS.Platform): void {
 	if (/[/\\]/.test(command)) {
 		const path = isAbsolute(command) ? command : join(cwd, command);
-		const stats = statSync(path, { throwIfNoEntry: false });
+		const stats = statsOf(path);
 		if (!stats) throw new SpawnCheckError(`The program ${command} does not exist. Check the path, or reinstall it.`);
 		if (!stats.isFile()) throw new SpawnCheckError(`The program ${command} is not a file.`);
 		if (!isExecutable(path, platform))
@@ -88,10 +92,19 @@ export function findOnPath(
 	for (const folder of path.split(delimiter).filter(isAbsolute))
 		for (const name of names) {
 			const candidate = join(folder, name);
-			if (statSync(candidate, { throwIfNoEntry: false })?.isFile() && isExecutable(candidate, platform))
-				return candidate;
+			if (statsOf(candidate)?.isFile() && isExecutable(candidate, platform)) return candidate;
 		}
 	return undefined;
+}
+
+/** What is at a path; undefined where nothing can be found. */
+function statsOf(path: string): Stats | undefined {
+	try {
+		return statSync(path, { throwIfNoEntry: false });
+	} catch {
+		// Behind a closed directory, in a circle of links, or too long a name: for us it is not there.
+		return undefined;
+	}
 }
 
 function isExecutable(path: string, platform: NodeJS.Platform): boolean {

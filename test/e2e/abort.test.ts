@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { AgentManager, type SpawnOptions } from "../../src/manager/agent-manager.ts";
@@ -8,34 +6,17 @@ import { planRun } from "../../src/manager/prepare-run.ts";
 import { locatePi } from "../../src/runtimes/pi/locate-pi.ts";
 import { PI_CLI } from "../../support/run-pi.ts";
 import { startFlightdeck } from "../support/e2e-command.ts";
+import { aliveOf, inLongWork, LONG_WORK, LONG_WORK_SCENE, type LongWork } from "../support/e2e-long-work.ts";
 import { onlyResult, runParent, subagentResults } from "../support/e2e-parent.ts";
-import { carriersOf, eventually, isAlive } from "../support/e2e-processes.ts";
+import { isAlive } from "../support/e2e-processes.ts";
 import { expectEnded, onlyRun, runIdsIn, storedRuns, usageOf } from "../support/e2e-records.ts";
 import { RpcParent } from "../support/e2e-rpc-parent.ts";
-import { bash, child, createScene, FORMS, parent, type Scene } from "../support/e2e-scene.ts";
+import { child, createScene, FORMS, parent, type Scene } from "../support/e2e-scene.ts";
 
-/** A background process, a daemon in a session of its own, and a tool call that does not end by itself. */
-const LONG_WORK = child([
-	bash("sleep 300 & setsid sh -c 'echo $$ > daemon; exec sleep 302' & sleep 301; echo never"),
-	{ text: "never" },
-]);
-
-/** Resolves when the child is in the middle of its tool call. @returns the run's id and the pid of the daemon */
-async function inToolCall(scene: Scene): Promise<{ runId: string; daemon: number }> {
-	const daemon = await eventually(async () => {
-		const file = join(scene.cwd, "daemon");
-		return existsSync(file) ? Number.parseInt(await readFile(file, "utf8"), 10) || undefined : undefined;
-	});
-	const [runId = ""] = await runIdsIn(scene.agentDir);
-	// pi, the shell of its tool, and three sleeps.
-	await eventually(async () => ((await carriersOf(runId)).length >= 5 ? true : undefined));
-	return { runId, daemon };
-}
-
-async function expectStopped(scene: Scene, daemon: number): Promise<void> {
+async function expectStopped(scene: Scene, { pids }: LongWork): Promise<void> {
 	const stored = await onlyRun(scene);
 	await expectEnded(stored, { status: "stopped", exitPath: "stopped" });
-	expect(await isAlive(daemon)).toBe(false);
+	expect(await aliveOf(pids)).toEqual([]);
 	expect(stored.manifest.reason).toBe("stopped by the user");
 	expect(stored.result).toBeUndefined();
 	expect(stored.journal).toContainEqual(expect.objectContaining({ type: "stop-request" }));
@@ -45,10 +26,11 @@ async function expectStopped(scene: Scene, daemon: number): Promise<void> {
 }
 
 test.each(FORMS)("the user aborts in the middle of a tool call ($form)", async ({ extension }) => {
-	const scene = await createScene([parent({ task: "Go" }), LONG_WORK]);
+	const scene = await createScene([parent({ task: "Go" }), LONG_WORK], LONG_WORK_SCENE);
 	const pi = new RpcParent(scene, { extension });
 	await pi.prompt();
-	const { daemon } = await inToolCall(scene);
+	const work = await inLongWork(scene);
+	expect(await aliveOf(work.pids)).toEqual(work.pids);
 
 	await pi.command({ type: "abort" });
 	await pi.record("agent_settled");
@@ -56,34 +38,36 @@ test.each(FORMS)("the user aborts in the middle of a tool call ($form)", async (
 	const result = onlyResult(subagentResults(pi.piRecords()));
 	expect(result.isError).toBe(true);
 	expect(result.text).toContain("stopped");
-	await expectStopped(scene, daemon);
+	await expectStopped(scene, work);
 	// Long before somebody ends the session.
 	expect(await isAlive(pi.pid ?? 0)).toBe(true);
 	await pi.close();
 });
 
 test.each(FORMS)("Ctrl-C stops a run of the command ($form)", async ({ command }) => {
-	const scene = await createScene([LONG_WORK]);
+	const scene = await createScene([LONG_WORK], LONG_WORK_SCENE);
 	const { process, ended } = startFlightdeck(scene, ["run", "worker", "Go"], { command });
-	const { daemon } = await inToolCall(scene);
+	const work = await inLongWork(scene);
+	expect(await aliveOf(work.pids)).toEqual(work.pids);
 
 	process.kill("SIGINT");
 
 	const run = await ended;
 	expect(run).toMatchObject({ code: 130, stdout: "" });
 	expect(run.stderr).toContain("stopped");
-	await expectStopped(scene, daemon);
+	await expectStopped(scene, work);
 });
 
 test("a session that is closed takes its runs along", async () => {
-	const scene = await createScene([parent({ task: "Go" }), LONG_WORK]);
+	const scene = await createScene([parent({ task: "Go" }), LONG_WORK], LONG_WORK_SCENE);
 	const pi = new RpcParent(scene);
 	await pi.prompt();
-	const { daemon } = await inToolCall(scene);
+	const work = await inLongWork(scene);
+	expect(await aliveOf(work.pids)).toEqual(work.pids);
 
 	await pi.close();
 
-	await expectStopped(scene, daemon);
+	await expectStopped(scene, work);
 });
 
 test("the user aborts while the child's model is answering", async () => {
@@ -113,26 +97,29 @@ export default (pi) => {
 	});
 };`;
 
-test.each(["tool_execution_start", "tool_execution_update"] as const)(
-	"an abort at %s, before the child has begun",
-	async (event) => {
-		const scene = await createScene([parent({ task: "Go" }), child([{ text: "too late" }])], {
-			files: { "abort.ts": abortAt(event) },
-		});
+test("an abort before the tool is executed starts nothing", async () => {
+	const scene = await createScene([parent({ task: "Go" })], { files: { "abort.ts": abortAt("tool_execution_start") } });
 
-		const run = await runParent(scene, { args: ["-e", join(scene.cwd, "abort.ts")] });
+	const run = await runParent(scene, { args: ["-e", join(scene.cwd, "abort.ts")] });
 
-		expect(onlyResult(run.results).isError).toBe(true);
-		for (const stored of await storedRuns(scene))
-			await expectEnded(stored, {
-				status: "stopped",
-				exitPath: "stopped",
-				started: stored.manifest.attempts[0]?.pid !== null,
-			});
-		expect(scene.server.requests().filter(({ conversation }) => conversation === "child")).toEqual([]);
-		expect(scene.server.unexpected()).toEqual([]);
-	},
-);
+	expect(onlyResult(run.results).isError).toBe(true);
+	expect(await runIdsIn(scene.agentDir)).toEqual([]);
+	expect(scene.server.unexpected()).toEqual([]);
+});
+
+test("an abort before the child has begun stops it", async () => {
+	const scene = await createScene([parent({ task: "Go" })], {
+		files: { "abort.ts": abortAt("tool_execution_update") },
+	});
+
+	const run = await runParent(scene, { args: ["-e", join(scene.cwd, "abort.ts")] });
+
+	const result = onlyResult(run.results);
+	expect(result.isError).toBe(true);
+	expect(result.text).toContain("stopped");
+	await expectEnded(await onlyRun(scene), { status: "stopped", exitPath: "stopped" });
+	expect(scene.server.requests().map(({ conversation }) => conversation)).toEqual(["parent"]);
+});
 
 /** Runs a task without a parent, so that the moment of an abort can be chosen. */
 async function runDirectly(

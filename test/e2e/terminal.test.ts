@@ -66,22 +66,27 @@ test("Escape stops the child and its tree", async () => {
 	expect((await terminal.exited).exitCode).toBe(0);
 });
 
-test.each([3, 20, 44])("E1, E7: hostile output in %i columns neither ends pi nor acts on the terminal", async (columns) => {
-	const hostile = `\u001b]0;owned\u0007\u001b[2J\u001b]52;c;b3duZWQ=\u0007${"界".repeat(60)}👩‍👩‍👧‍👦\t${"x".repeat(300)}\u0000\u009b31m`;
-	const scene = await createScene([
-		parent({ task: hostile.replaceAll("\u0000", "") }),
-		child([bash(`printf '%s' "${"y".repeat(200)}"; true $'\\e[31m'`), { text: `done ${hostile}` }]),
-	]);
-	const terminal = startPi(scene, 100, 30);
-	await ask(terminal);
-	await scene.server.until((requests) => requests.some(({ conversation }) => conversation === "child"));
-	terminal.resize(columns, 20);
-	await scene.server.until((requests) => requests.filter(({ conversation }) => conversation === "parent").length === 2);
-	terminal.resize(100, 40);
-	await terminal.until((screen) => screen.includes("parent done") && screen.includes("completed"));
-	terminal.type(CTRL_O);
-	await terminal.until((screen) => screen.includes("runs/"));
-	expect(terminal.titles().join()).not.toContain("owned");
-	terminal.type(CTRL_D);
-	expect((await terminal.exited).exitCode).toBe(0);
-});
+test.each([3, 20, 44])(
+	"E1, E7: hostile output in %i columns neither ends pi nor acts on the terminal",
+	async (columns) => {
+		const hostile = `\u001b]0;owned\u0007\u001b[2J\u001b]52;c;b3duZWQ=\u0007${"界".repeat(60)}👩‍👩‍👧‍👦\t${"x".repeat(300)}\u0000\u009b31m`;
+		const scene = await createScene([
+			parent({ task: hostile.replaceAll("\u0000", "") }),
+			child([bash(`printf '%s' "${"y".repeat(200)}"; true $'\\e[31m'`), { text: `done ${hostile}` }]),
+		]);
+		const terminal = startPi(scene, 100, 30);
+		await ask(terminal);
+		await scene.server.until((requests) => requests.some(({ conversation }) => conversation === "child"));
+		terminal.resize(columns, 20);
+		await scene.server.until(
+			(requests) => requests.filter(({ conversation }) => conversation === "parent").length === 2,
+		);
+		terminal.resize(100, 40);
+		await terminal.until((screen) => screen.includes("parent done") && screen.includes("completed"));
+		terminal.type(CTRL_O);
+		await terminal.until((screen) => screen.includes("runs/"));
+		expect(terminal.titles().join()).not.toContain("owned");
+		terminal.type(CTRL_D);
+		expect((await terminal.exited).exitCode).toBe(0);
+	},
+);

@@ -1,16 +1,6 @@
-import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { createProcessTable, type ProcessEntry, type ProcessTable } from "../../src/process/index.ts";
-import {
-	childCommand,
-	endAfterTest,
-	isAlive,
-	isZombie,
-	newMarker,
-	type StartedChild,
-	startChild,
-	until,
-} from "./started-child.ts";
+import { endAfterTest, isAlive, isZombie, newMarker, type StartedChild, startChild, until } from "./started-child.ts";
 
 /** Waits until a script said so many pids with this word. */
 async function saidPids({ lines }: StartedChild, word: string, count: number): Promise<number[]> {
@@ -159,13 +149,11 @@ describe("after a natural end", () => {
 });
 
 describe("a child in our own group", () => {
-	it.each(["stop", "kill"])("%s never signals the group: the program that did it lives on", (how) => {
+	it.each(["stop", "kill"])("%s never signals the group: the program that did it lives on", async (how) => {
 		// In a program and a group of its own, since a fault would end this test.
-		const [node, args] = childCommand("end-undetached-child.mjs", [how]);
-		const run = spawnSync(node, args, { encoding: "utf8", timeout: 20_000, detached: true });
-		expect(run.stderr).toBe("");
-		expect(run.signal).toBeNull();
-		expect(JSON.parse(run.stdout)).toMatchObject({
+		const { managed, lines } = startChild("end-undetached-child.mjs", { args: [how] });
+		expect(await managed.settled).toMatchObject({ code: 0, signal: null, stderrTail: "" });
+		expect(JSON.parse(lines[0] ?? "")).toMatchObject({
 			siblingAlive: true,
 			descendantAlive: how === "kill",
 			outcome: { signal: "SIGTERM", leftovers: [] },

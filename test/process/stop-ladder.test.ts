@@ -125,6 +125,22 @@ describe("the steps of stop()", () => {
 	});
 });
 
+describe("a ladder that breaks", () => {
+	it("ends the child all the same, and names its fault", async () => {
+		const broken = async () => Promise.reject(new Error("no table"));
+		const table = { ...createProcessTable(), list: broken };
+		const { managed, said } = startChild("ignore-term.sh", { factory: { table } });
+		await said("ready");
+		expect(await managed.stop("user")).toMatchObject({
+			signal: "SIGKILL",
+			stopReason: "user",
+			forcedExit: true,
+			leftovers: [],
+		});
+		expect(managed.bus.getMetrics().lastError).toEqual({ who: "stop ladder", message: "no table" });
+	});
+});
+
 describe("stop() and other ends", () => {
 	it("the first reason wins, later calls join the first and get the same outcome", async () => {
 		const request = vi.fn(() => undefined);
@@ -145,8 +161,8 @@ describe("stop() and other ends", () => {
 			drain: { idleMs: 300 },
 			ladder: { request },
 		});
-		const holder = await saidPid("holder");
 		const stopped = new Promise((resolve) => managed.on("exit", () => resolve(managed.stop("late"))));
+		const holder = await saidPid("holder");
 		expect(await stopped).toMatchObject({ code: 0, stopReason: undefined, leftovers: [holder] });
 		expect(await managed.settled).toBe(await stopped);
 		expect(request).not.toHaveBeenCalled();

@@ -113,7 +113,7 @@ describe("plans and retros", () => {
 
 	it.each(["plan", "retro"] as const)("start from a template of a %s that has that form", (kind) => {
 		const readme = readFileSync(join(root, kind === "plan" ? "docs/plans/README.md" : "docs/retro/README.md"), "utf8");
-		const template = /^````markdown\n(.*?)^````$/ms.exec(readme)?.[1] ?? "";
+		const template = /^```markdown\n(.*?)^```$/ms.exec(readme)?.[1] ?? "";
 		expect(problemsOf(kind, { file: "0012-name-of-the-issue.md", text: template })).toEqual([]);
 	});
 });

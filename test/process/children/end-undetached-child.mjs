@@ -1,7 +1,6 @@
 // Starts two children in its own group, ends one of them by stop or kill, and prints who lives. Cleans up.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { ManagedProcessFactory, OutputHandlerRegistry } from "../../../src/process/index.ts";
+import { createProcessTable, ManagedProcessFactory, OutputHandlerRegistry } from "../../../src/process/index.ts";
 
 const factory = new ManagedProcessFactory(new OutputHandlerRegistry());
 const stdio = ["ignore", "pipe", "pipe"];
@@ -16,7 +15,9 @@ const descendant = await new Promise((resolve) => managed.on("line", (line) => r
 if (process.argv[2] === "stop") void managed.stop("user");
 else managed.kill();
 const outcome = await managed.settled;
-const alive = (pid) => existsSync(`/proc/${pid}`);
-console.log(JSON.stringify({ siblingAlive: alive(sibling.pid), descendantAlive: alive(descendant), outcome }));
+const alive = async (pid) => (await createProcessTable().find(pid))?.zombie === false;
+console.log(
+	JSON.stringify({ siblingAlive: await alive(sibling.pid), descendantAlive: await alive(descendant), outcome }),
+);
 sibling.kill("SIGKILL");
-if (alive(descendant)) process.kill(descendant, "SIGKILL");
+if (await alive(descendant)) process.kill(descendant, "SIGKILL");
