@@ -21,7 +21,10 @@ try {
 	for (let number = 1; number <= USER_AGENTS; number++) {
 		const name = `specialist-${number}`;
 		const description = `Knows everything about area ${number} of the product and its history`;
-		await writeFile(join(agents, `${name}.md`), `---\nname: ${name}\ndescription: ${description}\n---\nYou are ${name}.\n`);
+		await writeFile(
+			join(agents, `${name}.md`),
+			`---\nname: ${name}\ndescription: ${description}\n---\nYou are ${name}.\n`,
+		);
 	}
 	const without = await request([]);
 	const withUs = await request(["-e", extension]);

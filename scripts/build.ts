@@ -8,7 +8,7 @@ import { type BuildOptions, build } from "esbuild";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-/** Given by pi to extensions, and by nobody to the library and the command. */
+/** Given by pi to extensions, and by nobody to the library and the command. Everything else is bundled. */
 const host: string[] = Object.keys(manifest.peerDependencies);
 
 const common: BuildOptions = {
@@ -16,7 +16,10 @@ const common: BuildOptions = {
 	bundle: true,
 	platform: "node",
 	target: "node22.19",
-	packages: "external",
+	external: host,
+	// Its modules for browsers are the same code as ECMAScript modules, of which only what is used goes in.
+	alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
+	legalComments: "eof",
 	sourcemap: false,
 	logLevel: "warning",
 	metafile: true,
@@ -31,13 +34,36 @@ removeStale();
 async function libraryAndCommand(): Promise<void> {
 	const { metafile } = await build({
 		...common,
-		entryPoints: { index: "src/index.ts", process: "src/process/index.ts", cli: "src/cli/main.ts" },
+		entryPoints: {
+			index: "src/index.ts",
+			process: "src/process/index.ts",
+			observers: "src/observers/index.ts",
+			pi: "src/runtimes/pi/index.ts",
+			cli: "src/cli/main.ts",
+		},
 		outdir: dist,
 		format: "esm",
 		splitting: true,
 		chunkNames: "chunk-[hash]",
 	});
 	refuseHostPackages(metafile?.outputs);
+	writeLicenses(Object.keys(metafile?.inputs ?? {}));
+}
+
+/** The licences of the packages whose code is in what we publish: their condition for being in it. */
+function writeLicenses(inputs: readonly string[]): void {
+	const packages = [
+		...new Set(inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? "")),
+	].sort();
+	const texts = packages.filter(Boolean).map((name) => {
+		const folder = join(root, "node_modules", name);
+		const license = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+		if (!license) throw new Error(`${name} is bundled and has no licence file.`);
+		const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+		return `${name} ${version}\n\n${readFileSync(join(folder, license), "utf8").trim()}\n`;
+	});
+	if (texts.length === 0) throw new Error("No bundled package was found.");
+	writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), texts.join(`\n${"-".repeat(72)}\n\n`));
 }
 
 async function child(): Promise<void> {
@@ -94,7 +120,9 @@ function entryModule(imports: ReadonlyMap<string, ReadonlySet<string>>): string 
 async function hostImports(options: BuildOptions): Promise<Map<string, Set<string>>> {
 	const { outputFiles } = await build({ ...options, format: "esm", write: false });
 	const imports = new Map<string, Set<string>>();
-	for (const [, names = "", name = ""] of (outputFiles?.[0]?.text ?? "").matchAll(/^import \{([^}]*)\} from "([^"]+)";$/gm)) {
+	for (const [, names = "", name = ""] of (outputFiles?.[0]?.text ?? "").matchAll(
+		/^import \{([^}]*)\} from "([^"]+)";$/gm,
+	)) {
 		if (!host.includes(name)) continue;
 		const known = imports.get(name) ?? new Set();
 		for (const imported of names.split(",")) known.add(imported.trim().split(" as ")[0] ?? "");

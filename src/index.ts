@@ -17,4 +17,4 @@ export { flightdeckDirectory, type RunPaths, runPaths } from "./records/run-dire
 export { isRunId, newRunId, shortRunId } from "./records/run-id.ts";
 export type { RunManifest } from "./records/run-manifest.ts";
 export type { AttemptOutcome, ExitPath } from "./runtimes/outcome.ts";
-export { locatePi, type PiClues, PiNotFoundError, type PiProgram } from "./runtimes/pi/locate-pi.ts";
+export * from "./runtimes/pi/index.ts";

@@ -6,6 +6,7 @@ import type { AgentCatalogue } from "../agents/discover-agents.ts";
 import { findAgent } from "../agents/find-agent.ts";
 import type { FlightdeckSettings } from "../settings/read-settings.ts";
 import { type Choice, choose } from "../settings/resolve-model.ts";
+import { printableLine } from "./describe-activity.ts";
 
 /** What a caller asks for, as it came: empty texts mean "not given". */
 export interface RunRequest {
@@ -113,12 +114,24 @@ function resolveCwd(given: string | undefined, callerCwd: string): string {
 	// Models put an @ before paths, as people do in prompts.
 	const text = (given ?? "").replace(/^@/, "");
 	const cwd = resolve(callerCwd, text.replace(/^~(?=$|[/\\])/, homedir()));
-	const stats = statSync(cwd, { throwIfNoEntry: false });
+	const stats = statsOf(cwd);
 	if (!stats)
 		throw new RunRefusedError(`The working directory ${cwd} does not exist. Give an existing one, or leave cwd out.`);
 	if (!stats.isDirectory())
 		throw new RunRefusedError(`The working directory ${cwd} is a file. Give a directory, or leave cwd out.`);
 	return cwd;
+}
+
+function statsOf(path: string) {
+	try {
+		return statSync(path, { throwIfNoEntry: false });
+	} catch (error) {
+		// A NUL, a name that is too long, a circle of links.
+		const why = error instanceof Error && "code" in error ? ` (${error.code})` : "";
+		throw new RunRefusedError(
+			`The working directory ${printableLine(path)} cannot be used${why}. Give another one, or leave cwd out.`,
+		);
+	}
 }
 
 function checkThinking({ value, source }: Choice): void {

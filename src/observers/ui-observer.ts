@@ -51,27 +51,18 @@ export function subscribeUIObserver(
 	activity: AgentActivity,
 	onUpdate?: () => void,
 ): () => void {
-	let pending: Delta[] = [];
-	const decodePending = () => {
-		const deltas = pending;
-		pending = [];
-		for (const delta of deltas) applyDelta(activity, delta);
-	};
+	const deltas = new PendingDeltas();
 	const gate = new UpdateGate(MIN_UPDATE_GAP_MS, () => {
-		decodePending();
+		deltas.decodeInto(activity);
 		onUpdate?.();
 	});
 	const observe = (observed: ObservedEvent) => {
 		// Of the types below the handler checked the shape, and a session in this process has it by construction.
 		const event = observed as AgentEvent;
-		if (event.type === "message_update") {
-			pending.push(event);
-			if (pending.length > MAX_PENDING_DELTAS) {
-				pending = pending.slice(-MAX_PENDING_DELTAS / 2);
-				activity.text = "";
-			}
-		} else if (OBSERVED.has(event.type)) {
-			decodePending();
+		if (event.type === "message_update") deltas.push(event);
+		else if (OBSERVED.has(event.type)) {
+			if (event.type === "turn_start") deltas.clear();
+			else deltas.markPast();
 			applyEvent(activity, event);
 		} else return;
 		gate.request();
@@ -81,6 +72,50 @@ export function subscribeUIObserver(
 		unsubscribe();
 		gate.close();
 	};
+}
+
+/** Deltas that nobody has looked at yet. Only those that can still be seen when an update is due are decoded. */
+class PendingDeltas {
+	#deltas: Delta[] = [];
+	#overflowed = false;
+	/** Whether nothing has happened since the last delta: only then does it say what the child is doing. */
+	#latest = false;
+
+	push(delta: Delta): void {
+		this.#latest = true;
+		if (this.#deltas.length >= MAX_PENDING_DELTAS) {
+			this.#deltas = this.#deltas.slice(MAX_PENDING_DELTAS / 2);
+			this.#overflowed = true;
+		}
+		this.#deltas.push(delta);
+	}
+
+	markPast(): void {
+		this.#latest = false;
+	}
+
+	clear(): void {
+		this.#deltas = [];
+		this.#overflowed = false;
+		this.#latest = false;
+	}
+
+	decodeInto(activity: AgentActivity): void {
+		const deltas = this.#deltas;
+		if (deltas.length === 0) return;
+		let text = this.#overflowed ? "" : activity.text;
+		let phase = activity.phase;
+		for (const { assistantMessageEvent: event } of deltas) {
+			if (event.type === "thinking_delta") phase = "thinking";
+			if (event.type !== "text_delta") continue;
+			phase = "writing";
+			text += event.delta;
+		}
+		// Two deltas may each hold half of a surrogate pair: joined first, cut afterwards.
+		activity.text = text.slice(-TEXT_CHARACTERS);
+		if (this.#latest) activity.phase = phase;
+		this.clear();
+	}
 }
 
 const OBSERVED: ReadonlySet<AgentEvent["type"]> = new Set([
@@ -93,14 +128,6 @@ const OBSERVED: ReadonlySet<AgentEvent["type"]> = new Set([
 	"compaction_end",
 	"agent_settled",
 ]);
-
-function applyDelta(activity: AgentActivity, { assistantMessageEvent: event }: Delta): void {
-	if (event.type === "thinking_delta") activity.phase = "thinking";
-	if (event.type !== "text_delta") return;
-	activity.phase = "writing";
-	// Two deltas may each hold half of a surrogate pair: joined first, cut afterwards, at a whole character.
-	activity.text = (activity.text + event.delta).slice(-TEXT_CHARACTERS);
-}
 
 function applyEvent(activity: AgentActivity, event: AgentEvent): void {
 	switch (event.type) {

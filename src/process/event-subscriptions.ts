@@ -1,4 +1,3 @@
-import { callGuarded } from "./listeners.ts";
 import type { TypedEvent } from "./output-handler.ts";
 
 interface Subscriber<E> {
@@ -36,10 +35,13 @@ export class EventSubscriptions<E extends TypedEvent> {
 	dispatch(event: E): void {
 		for (const subscriber of this.#listenersOf(event.type)) {
 			if (!subscriber.active) continue;
-			callGuarded(
-				() => subscriber.listener(event),
-				(error) => this.#onError(error, event.type),
-			);
+			// Not `callGuarded`: two functions made per event are a third of what a delta costs.
+			try {
+				const result: unknown = subscriber.listener(event);
+				if (result instanceof Promise) result.catch((error) => this.#onError(error, event.type));
+			} catch (error) {
+				this.#onError(error, event.type);
+			}
 		}
 	}
 

@@ -7,8 +7,8 @@ const CR = 0x0d;
 const HEAD_BYTES = 4096;
 
 export interface LineSink {
-	/** One line without its line end. The bytes are not changed afterwards. */
-	onLine(line: Buffer): void;
+	/** One line without its line end: the bytes from `start` to before `end`. They are not changed afterwards. */
+	onLine(bytes: Buffer, start: number, end: number): void;
 	/** A line longer than the limit has ended: its length in bytes and its first 4 KiB as text. */
 	onOverlong(bytes: number, head: string): void;
 }
@@ -34,16 +34,25 @@ export class LineSplitter {
 
 	push(chunk: Buffer): void {
 		let start = 0;
-		for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, start)) {
-			this.#finish(start === at ? undefined : chunk.subarray(start, at));
+		let at = chunk.indexOf(LF);
+		if (at !== -1 && (this.#pendingBytes > 0 || this.#skipped)) {
+			if (at > 0) this.#hold(chunk.subarray(0, at));
+			this.#finishHeld(true);
 			start = at + 1;
+			at = chunk.indexOf(LF, start);
+		}
+		// Most lines lie within one chunk: they are passed on as a range of it, without an object of their own.
+		while (at !== -1) {
+			this.#deliver(chunk, start, at, true);
+			start = at + 1;
+			at = chunk.indexOf(LF, start);
 		}
 		if (start < chunk.length) this.#hold(start === 0 ? chunk : chunk.subarray(start));
 	}
 
 	/** Delivers a last line that has no line end. Pushing may go on afterwards. */
 	end(): void {
-		if (this.#pendingBytes > 0 || this.#skipped) this.#finish(undefined, false);
+		if (this.#pendingBytes > 0 || this.#skipped) this.#finishHeld(false);
 	}
 
 	#hold(part: Buffer): void {
@@ -67,25 +76,25 @@ export class LineSplitter {
 		};
 	}
 
-	#finish(rest: Buffer | undefined, dropCr = true): void {
-		let line: Buffer;
-		if (this.#pendingBytes === 0 && !this.#skipped) line = rest ?? Buffer.alloc(0);
-		else {
-			if (rest) this.#hold(rest);
-			if (this.#skipped) {
-				const { head, bytes, endsInCr } = this.#skipped;
-				this.#skipped = undefined;
-				this.#sink.onOverlong(bytes - (dropCr && endsInCr ? 1 : 0), new StringDecoder("utf8").write(head));
-				return;
-			}
-			line = this.#takePending();
-		}
-		if (dropCr && line.length > 0 && line[line.length - 1] === CR) line = line.subarray(0, line.length - 1);
-		if (line.length > this.#maxLineBytes) {
-			this.#sink.onOverlong(line.length, new StringDecoder("utf8").write(line.subarray(0, HEAD_BYTES)));
+	#finishHeld(dropCr: boolean): void {
+		if (this.#skipped) {
+			const { head, bytes, endsInCr } = this.#skipped;
+			this.#skipped = undefined;
+			this.#sink.onOverlong(bytes - (dropCr && endsInCr ? 1 : 0), new StringDecoder("utf8").write(head));
 			return;
 		}
-		this.#sink.onLine(line);
+		const line = this.#takePending();
+		this.#deliver(line, 0, line.length, dropCr);
+	}
+
+	#deliver(bytes: Buffer, start: number, lineEnd: number, dropCr: boolean): void {
+		const end = dropCr && lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
+		if (end - start <= this.#maxLineBytes) this.#sink.onLine(bytes, start, end);
+		else
+			this.#sink.onOverlong(
+				end - start,
+				new StringDecoder("utf8").write(bytes.subarray(start, Math.min(end, start + HEAD_BYTES))),
+			);
 	}
 
 	#takePending(): Buffer {

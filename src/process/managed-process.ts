@@ -8,7 +8,7 @@ import { type Operation, OperationTracker } from "./operations.ts";
 import type { LineListener, ProcessOutputBus } from "./output-bus.ts";
 import type { TypedEvent } from "./output-handler.ts";
 import { OutputSources } from "./output-source.ts";
-import { findFamily } from "./process-family.ts";
+import { findFamily, stillAlive } from "./process-family.ts";
 import type { ProcessOutcome } from "./process-outcome.ts";
 import { signalGroup, signalProcess } from "./process-signals.ts";
 import type { ProcessMarker, ProcessTable } from "./process-table.ts";
@@ -21,7 +21,7 @@ import {
 } from "./stop-ladder.ts";
 import { type DrainOptions, StreamDrain } from "./stream-drain.ts";
 import { lastCharacters, TextTail } from "./text-tail.ts";
-import { settledWithin } from "./wait.ts";
+import { polledWithin, settledWithin } from "./wait.ts";
 import { killTreeOnWindows, type RunTaskkill } from "./windows-kill.ts";
 
 /** How much of stderr is kept, in bytes. */
@@ -29,6 +29,9 @@ const STDERR_TAIL_BYTES = 64 * 1024;
 /** How much of it is quoted in an error and in an event, in characters. */
 const ERROR_CHARACTERS = 1000;
 const EXCERPT_CHARACTERS = 500;
+
+/** How long a process may take from closing its files to being gone, in milliseconds. */
+const ENDING_MS = 200;
 
 /** When things happened, on the monotonic clock; undefined while they have not. */
 export interface ProcessTimestamps {
@@ -356,7 +359,13 @@ export class ManagedProcess<E extends TypedEvent = TypedEvent> {
 		// Most children leave nobody: asking the group costs one system call, reading the process table thousands.
 		const groupIsEmpty = !this.#ownGroup || pid === undefined || signalGroup(pid, 0) === "gone";
 		if (pid === undefined || (groupIsEmpty && !marker)) return [];
-		const family = await findFamily({ pid, ownGroup: this.#ownGroup, marker, gone: () => true, table });
+		let family = await findFamily({ pid, ownGroup: this.#ownGroup, marker, gone: () => true, table });
+		// Whoever is just ending has closed our pipes already and is still in the table: a second look tells.
+		const allEnded = async () => {
+			family = await stillAlive(family, table);
+			return family.length === 0;
+		};
+		if (family.length > 0) await polledWithin(allEnded, ENDING_MS);
 		return family.map((entry) => entry.pid);
 	}
 

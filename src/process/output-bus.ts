@@ -62,7 +62,7 @@ export class ProcessOutputBus<E extends TypedEvent = TypedEvent> {
 	readonly #counters = new Map<string, { calls: number }>();
 	readonly #handlerErrors = new Map<string, number>();
 	/** Events emitted while handlers look at a line; sent when all of them have seen it. */
-	#queue: (E | OverlongEvent)[] = [];
+	readonly #queue: (E | OverlongEvent)[] = [];
 	#dispatching = false;
 	readonly #lineListeners = new Listeners<[line: string, source: OutputSource]>((error) =>
 		this.noteListenerError("line listener", error),
@@ -200,7 +200,7 @@ export class ProcessOutputBus<E extends TypedEvent = TypedEvent> {
 			source,
 			splitter: new LineSplitter(
 				{
-					onLine: (line) => this.#onLine(state, line),
+					onLine: (bytes, start, end) => this.#onLine(state, bytes, start, end),
 					onOverlong: (bytes, head) => {
 						this.#overlong++;
 						this.#emit({ type: "overlong", source, bytes, head });
@@ -223,41 +223,35 @@ export class ProcessOutputBus<E extends TypedEvent = TypedEvent> {
 		return [...routes, { handler, counter, history: [] }];
 	}
 
-	#onLine(state: SourceState, bytes: Buffer): void {
+	#onLine(state: SourceState, bytes: Buffer, lineStart: number, end: number): void {
 		// Somebody may have disposed the bus while the rest of a chunk was still to come.
 		if (this.#disposed) return;
-		let line = bytes;
-		if (state.source.type === "log-file" && line[0] === 0) {
-			// A truncated file refilled by a writer at its old offset starts with NULs: padding, not content.
-			const start = line.findIndex((byte) => byte !== 0);
-			if (start === -1) return;
-			line = line.subarray(start);
-		}
+		const start = state.source.type === "log-file" ? skipPadding(bytes, lineStart, end) : lineStart;
+		if (start === end && lineStart !== end) return;
 		state.lines++;
 		let text: string | undefined;
 		this.#dispatching = true;
 		for (const route of state.routes) {
+			if (this.#disposed) break;
 			const { handler } = route;
 			route.counter.calls++;
 			try {
-				if (!handler.onBytes?.(line, state.source)) {
-					text ??= this.#decode(line);
-					const result: unknown = handler.onLine(windowOf(route, text), state.source);
-					if (result instanceof Promise) result.catch((error) => this.noteHandlerError(handler.name, error));
-				}
+				if (handler.onBytes?.(bytes, start, end, state.source)) continue;
+				text ??= this.#decode(bytes, start, end);
+				const result: unknown = handler.onLine(windowOf(route, text), state.source);
+				if (result instanceof Promise) result.catch((error) => this.noteHandlerError(handler.name, error));
 			} catch (error) {
 				this.noteHandlerError(handler.name, error);
 			}
-			if (this.#disposed) break;
 		}
 		this.#dispatching = false;
 		if (this.#queue.length > 0) this.#flush();
-		if (this.#lineListeners.size > 0) this.#lineListeners.call(text ?? this.#decode(line), state.source);
+		if (this.#lineListeners.size > 0) this.#lineListeners.call(text ?? this.#decode(bytes, start, end), state.source);
 	}
 
-	#decode(line: Buffer): string {
-		const text = line.toString("utf8");
-		if (text.includes("\uFFFD") && !isUtf8(line)) this.#undecodable++;
+	#decode(bytes: Buffer, start: number, end: number): string {
+		const text = bytes.toString("utf8", start, end);
+		if (text.includes("\uFFFD") && !isUtf8(bytes.subarray(start, end))) this.#undecodable++;
 		return text;
 	}
 
@@ -270,11 +264,11 @@ export class ProcessOutputBus<E extends TypedEvent = TypedEvent> {
 	#flush(): void {
 		// What a subscriber causes to be emitted waits its turn, so that everybody sees events in one order.
 		this.#dispatching = true;
-		while (this.#queue.length > 0) {
-			const events = this.#queue;
-			this.#queue = [];
-			for (const event of events) this.#events.dispatch(event);
+		for (let next = 0; next < this.#queue.length; next++) {
+			const event = this.#queue[next];
+			if (event) this.#events.dispatch(event);
 		}
+		this.#queue.length = 0;
 		this.#dispatching = false;
 	}
 
@@ -289,4 +283,14 @@ function windowOf({ handler, history }: Route, text: string): string[] {
 	history.push(text);
 	if (history.length > handler.windowSize) history.shift();
 	return history.slice();
+}
+
+/**
+ * A truncated file refilled by a writer at its old offset starts with NULs: padding, not content.
+ * @returns where the content starts; `end` if there is none
+ */
+function skipPadding(bytes: Buffer, start: number, end: number): number {
+	let at = start;
+	while (at < end && bytes[at] === 0) at++;
+	return at;
 }

@@ -32,11 +32,11 @@ export interface OutputHandler {
 	 */
 	onLine(window: string[], source: OutputSource): void;
 	/**
-	 * Called before `onLine` with the bytes of the line (no line end). Returning true means "dealt with": the line is
-	 * not decoded for this handler and `onLine` is not called. Only for handlers with `windowSize` 1.
-	 * The bytes are never changed afterwards, but keeping them keeps the chunk alive that they came in.
+	 * Called before `onLine` with the bytes of the line, from `start` to before `end`, without the line end. Returning true
+	 * means "dealt with": the line is not decoded for this handler and `onLine` is not called. Only with `windowSize` 1.
+	 * The bytes are never changed afterwards, but keeping them keeps the whole chunk alive.
 	 */
-	onBytes?(line: Buffer, source: OutputSource): boolean;
+	onBytes?(bytes: Buffer, start: number, end: number, source: OutputSource): boolean;
 	/** Called once, when the bus is disposed. */
 	dispose?(): void;
 }

@@ -41,8 +41,6 @@ export class StreamDrain {
 			this.#activity++;
 			onData(chunk);
 		});
-		// The end of a pipe is heard a turn of the loop before its "close".
-		stream.once("end", () => this.#activity++);
 		// An error on a pipe (a destroyed descriptor, EIO of a terminal) ends it; "close" follows.
 		stream.on("error", () => stream.destroy());
 		stream.once("close", () => {
@@ -55,7 +53,9 @@ export class StreamDrain {
 	/** The process has exited: from now on an idle pipe is given up. */
 	startGrace(): void {
 		if (this.#finishIfClosed()) return;
-		this.#capTimer = setTimeout(() => afterInput(() => this.#giveUp()), this.#options.capMs ?? DEFAULT_CAP_MS);
+		// The first turn reads what is there, the second one that it was the last.
+		const giveUp = () => afterInput(() => afterInput(() => this.#giveUp()));
+		this.#capTimer = setTimeout(giveUp, this.#options.capMs ?? DEFAULT_CAP_MS);
 		this.#armIdle();
 	}
 
@@ -72,7 +72,7 @@ export class StreamDrain {
 
 	#giveUp(): void {
 		for (const stream of this.#open) {
-			// One that has ended is about to close by itself.
+			// The end of a pipe is heard a turn of the loop before its "close": that one closes by itself.
 			if (!stream.readableEnded) this.#held = true;
 			stream.destroy();
 		}

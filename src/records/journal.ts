@@ -1,4 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
+import type { ObservedEvent } from "../events/agent-event.ts";
 import type { Redact } from "./redaction.ts";
 
 /** One line of a journal: a typed object; the time is added when it is appended. */
@@ -35,8 +36,20 @@ export class Journal {
 	}
 
 	append(entry: JournalEntry): void {
+		this.#appendJson(serialize(entry));
+	}
+
+	/** Appends an event of a child; one that still knows its line is stored as it came, without decoding it. */
+	appendEvent(event: ObservedEvent): void {
+		const raw = "rawJson" in event && typeof event.rawJson === "string" ? event.rawJson : undefined;
+		this.#appendJson(raw ?? serialize({ ...event }));
+	}
+
+	/** @param json an object with at least one field; the time goes in front of it */
+	#appendJson(json: string): void {
 		if (this.#closed || this.#failure !== undefined) return;
-		const line = `${this.#redact(serialize({ ts: new Date().toISOString(), ...entry }))}\n`;
+		const rest = json.slice(json.indexOf("{") + 1);
+		const line = `${this.#redact(`{"ts":"${new Date().toISOString()}",${rest}`)}\n`;
 		this.#pendingBytes += line.length;
 		if (this.#pendingBytes > MAX_PENDING_BYTES) {
 			this.#fail(new Error("the disk is too slow for the journal"));
@@ -79,10 +92,10 @@ export class Journal {
 }
 
 /** An entry that is no JSON costs its fields, not the journal. */
-function serialize(entry: JournalEntry & { readonly ts: string }): string {
+function serialize(entry: JournalEntry): string {
 	try {
 		return JSON.stringify(entry);
 	} catch (error) {
-		return JSON.stringify({ ts: entry.ts, type: entry.type, unreadable: String(error) });
+		return JSON.stringify({ type: entry.type, unreadable: String(error) });
 	}
 }

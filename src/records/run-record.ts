@@ -101,7 +101,7 @@ export class RunRecord {
 		const repetitions: readonly string[] = REPETITIONS;
 		const kept: readonly string[] = JOURNALED;
 		const observe = (event: ObservedEvent) => {
-			if (kept.includes(event.type)) this.#journal.append({ ...event });
+			if (kept.includes(event.type)) this.#journal.appendEvent(event);
 			else if (repetitions.includes(event.type)) this.#journal.append({ type: event.type });
 		};
 		return source.subscribe(observe, { types: [...JOURNALED, ...REPETITIONS] });

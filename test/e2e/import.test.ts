@@ -18,7 +18,7 @@ test.each(["src/extension/index.ts", "dist/extension.cjs"])(
 		expect(JSON.parse(stdout)).toEqual({
 			resources: [],
 			created: [],
-			signalHandlers: [],
+			handlersAdded: [],
 			childProcesses: [],
 			subscribed: ["session_shutdown", "session_start"],
 			registered: [],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startFlightdeck } from "../support/e2e-command.ts";
-import { aliveOf, inLongWork, LONG_WORK, LONG_WORK_SCENE } from "../support/e2e-long-work.ts";
+import { aliveOf, inLongWork, LONG_WORK, longWorkScene } from "../support/e2e-long-work.ts";
 import { isAlive, msUntilGone } from "../support/e2e-processes.ts";
 import { RpcParent } from "../support/e2e-rpc-parent.ts";
 import { createScene, FORMS, parent } from "../support/e2e-scene.ts";
@@ -9,7 +9,7 @@ import { createScene, FORMS, parent } from "../support/e2e-scene.ts";
 const LIMIT_MS = 3000;
 
 test.each(FORMS)("a pi that is killed takes child, tool and daemon along ($form)", async ({ extension }) => {
-	const scene = await createScene([parent({ task: "Go" }), LONG_WORK], LONG_WORK_SCENE);
+	const scene = await createScene([parent({ task: "Go" }), LONG_WORK], longWorkScene({ stubborn: true }));
 	const pi = new RpcParent(scene, { extension });
 	await pi.prompt();
 	const { runId, pids } = await inLongWork(scene);
@@ -22,7 +22,7 @@ test.each(FORMS)("a pi that is killed takes child, tool and daemon along ($form)
 });
 
 test("a command that is killed takes child, tool and daemon along", async () => {
-	const scene = await createScene([LONG_WORK], LONG_WORK_SCENE);
+	const scene = await createScene([LONG_WORK], longWorkScene({ stubborn: true }));
 	const { process, ended } = startFlightdeck(scene, ["run", "worker", "Go"]);
 	const { runId, pids } = await inLongWork(scene);
 
@@ -34,7 +34,7 @@ test("a command that is killed takes child, tool and daemon along", async () => 
 });
 
 test("a second signal ends the command at once, and its child all the same", async () => {
-	const scene = await createScene([LONG_WORK], LONG_WORK_SCENE);
+	const scene = await createScene([LONG_WORK], longWorkScene({ stubborn: true }));
 	const { process, ended } = startFlightdeck(scene, ["run", "worker", "Go"]);
 	const { runId, pids } = await inLongWork(scene);
 

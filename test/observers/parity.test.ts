@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createAgentSession, SessionManager } from "@earendil-works/pi-coding-agent";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { AgentEventSource, ChildEvent } from "../../src/events/agent-event.ts";
@@ -51,6 +52,8 @@ async function observe(work: (directory: AgentDirectory, watch: (source: AgentEv
 			subscribeUIObserver(source, activity, () => updates++),
 		);
 	});
+	// The last update may still be due.
+	await sleep(100);
 	for (const unsubscribe of unsubscribes) unsubscribe();
 	expect(server.unexpected()).toEqual([]);
 	expect(readFileSync(join(directory.cwd, "done.txt"), "utf8")).toBe("x\n".repeat(500));

@@ -97,11 +97,12 @@ describe("the text", () => {
 		expect(activity).toMatchObject({ text: "", phase: "thinking" });
 	});
 
-	test("is decoded before an event that comes after it", () => {
+	test("stays, and what happened after it is what the child does", () => {
 		const { emit, activity } = setUp();
 		emit(textDelta("a"));
 		emit(textDelta("b"));
 		emit({ type: "message_end", message: { role: "assistant" } });
+		vi.advanceTimersByTime(100);
 		expect(activity).toMatchObject({ text: "ab", phase: "waiting" });
 	});
 });

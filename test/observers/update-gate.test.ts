@@ -29,9 +29,11 @@ test("after a pause it passes at once again", () => {
 });
 
 test("a request made by the notice itself comes later and does not recurse", () => {
+	let passed = 0;
 	let depth = 0;
 	let deepest = 0;
 	const gate = new UpdateGate(100, () => {
+		passed++;
 		depth++;
 		deepest = Math.max(deepest, depth);
 		gate.request();
@@ -40,6 +42,7 @@ test("a request made by the notice itself comes later and does not recurse", () 
 	gate.request();
 	vi.advanceTimersByTime(350);
 	expect(deepest).toBe(1);
+	expect(passed).toBe(4);
 	gate.close();
 	expect(vi.getTimerCount()).toBe(0);
 });

@@ -145,7 +145,9 @@ describe("handlers", () => {
 		const decoding = vi.spyOn(Buffer.prototype, "toString");
 		try {
 			const skipped = vi.fn();
-			bus.register(recordingHandler({ name: "hot", onBytes: (line) => line[0] === 0x68, onLine: skipped }));
+			bus.register(
+				recordingHandler({ name: "hot", onBytes: (bytes, start) => bytes[start] === 0x68, onLine: skipped }),
+			);
 			bus.register(recordingHandler({ name: "cold", sources: [OutputSources.stderr] }));
 			feed(bus, "hot\nhot\n");
 			expect(decoding).not.toHaveBeenCalled();

@@ -138,6 +138,16 @@ describe("after a natural end", () => {
 		expect(isAlive(other)).toBe(true);
 	});
 
+	it("who is just ending when the child settles is no leftover", async () => {
+		let looks = 0;
+		const ending: ProcessEntry = { pid: 900_000_001, ppid: 1, pgid: 900_000_001, startTime: "1", zombie: false };
+		const real = tableWith((entries) => (++looks === 1 ? [...entries, ending] : entries));
+		const table: ProcessTable = { ...real, carriers: async () => [ending.pid] };
+		const { managed } = startChild("exit-code.sh", { args: ["0"], envMarker: newMarker(), factory: { table } });
+		expect((await managed.settled).leftovers).toEqual([]);
+		expect(looks).toBe(2);
+	});
+
 	it("a marker is no prefix: another run's children are not ours", async () => {
 		const marker = newMarker();
 		const other = startChild("wait-forever.sh", { envMarker: { ...marker, value: `${marker.value}0` } });

@@ -33,8 +33,8 @@ async function load(file: string): Promise<(pi: typeof stub) => void> {
 	return createRequire(import.meta.url)(path)(host).default;
 }
 
-const handlers = () => SIGNALS.filter((name) => process.listenerCount(name) > 0);
-const before = { resources: process.getActiveResourcesInfo(), handlers: handlers() };
+const handlersBefore = new Map(SIGNALS.map((name) => [name, process.listenerCount(name)]));
+const resourcesBefore = process.getActiveResourcesInfo();
 const created: string[] = [];
 const hook = createHook({
 	init: (_id, type) => {
@@ -46,16 +46,17 @@ const extension = await load(process.argv[2] ?? "");
 extension(stub);
 // A whole turn of the event loop, for what is only started then; the one thing that is created here.
 await new Promise((resolve) => setImmediate(resolve));
+const handlersAdded = SIGNALS.filter((name) => process.listenerCount(name) !== handlersBefore.get(name));
 hook.disable();
 
 const resources = process.getActiveResourcesInfo();
-for (const known of before.resources) if (resources.includes(known)) resources.splice(resources.indexOf(known), 1);
+for (const known of resourcesBefore) if (resources.includes(known)) resources.splice(resources.indexOf(known), 1);
 const processes = await createProcessTable().list();
 process.stdout.write(
 	JSON.stringify({
 		resources: resources.filter((name) => name !== "Immediate"),
 		created: created.filter((type) => type !== "Immediate"),
-		signalHandlers: handlers().filter((name) => !before.handlers.includes(name)),
+		handlersAdded,
 		childProcesses: processes.filter(({ ppid }) => ppid === process.pid).map(({ pid }) => pid),
 		subscribed: subscribed.toSorted(),
 		registered,

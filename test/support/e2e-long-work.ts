@@ -5,13 +5,12 @@ import { eventually, isAlive } from "./e2e-processes.ts";
 import { runIdsIn } from "./e2e-records.ts";
 import { bash, child, type Scene, type SceneOptions } from "./e2e-scene.ts";
 
-/** Starts a process in a session of its own, as daemons do, which outlives signals that ask. */
-const START_DAEMON = `
+/** Starts a process in a session of its own, as daemons do. */
+const startDaemon = (ignored: readonly string[]) => `
 const { spawn } = require("node:child_process");
 const body = \`
-	for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) process.on(signal, () => undefined);
-	require("node:fs").writeFileSync("daemon.tmp", String(process.pid));
-	require("node:fs").renameSync("daemon.tmp", "daemon");
+	for (const signal of ${JSON.stringify(ignored)}) process.on(signal, () => undefined);
+	require("node:fs").writeFileSync("daemon", String(process.pid));
 	setTimeout(() => undefined, 302_000);\`;
 spawn(process.execPath, ["-e", body], { detached: true, stdio: "ignore" }).unref();`;
 
@@ -23,7 +22,10 @@ export const LONG_WORK = child([
 	{ text: "never" },
 ]);
 
-export const LONG_WORK_SCENE: SceneOptions = { files: { "start-daemon.cjs": START_DAEMON } };
+/** What {@link LONG_WORK} needs. A stubborn daemon outlives signals that ask; only KILL ends it. */
+export function longWorkScene({ stubborn = false } = {}): SceneOptions {
+	return { files: { "start-daemon.cjs": startDaemon(stubborn ? ["SIGTERM", "SIGHUP", "SIGINT"] : []) } };
+}
 
 export interface LongWork {
 	readonly runId: string;
@@ -41,7 +43,7 @@ export async function inLongWork({ cwd, agentDir }: Scene): Promise<LongWork> {
 function pidIn(file: string): Promise<number> {
 	return eventually(async () => {
 		if (!existsSync(file)) return undefined;
-		// The shell makes the file before it writes to it.
+		// A file is made before it is written to.
 		return Number.parseInt(await readFile(file, "utf8"), 10) || undefined;
 	});
 }

@@ -22,7 +22,6 @@ export const FORMS = [
 	{ form: "source", extension: join(ROOT, "src/extension/index.ts"), command: join(ROOT, "src/cli/main.ts") },
 ] as const;
 
-export type Form = (typeof FORMS)[number];
 /** What users get, and what starts faster: the form for everything that is tested once. */
 export const [PUBLISHED] = FORMS;
 

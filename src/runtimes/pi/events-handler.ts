@@ -9,10 +9,12 @@ import {
 	LazyAgentEnd,
 	LazyMessageStart,
 	LazyMessageUpdate,
+	LazyToolEnd,
+	LazyToolResultEnd,
 	LazyToolUpdate,
 	LazyTurnEnd,
-	type OnUnreadable,
 } from "./lazy-events.ts";
+import type { LazyEventArguments, OnUnreadable } from "./lazy-record.ts";
 import { narrowEvent } from "./narrow-event.ts";
 import { parseRecord } from "./parse-record.ts";
 
@@ -81,10 +83,10 @@ export class PiEventsHandler implements OutputHandler {
 	}
 
 	/** The records that make up most of a stream are recognised by their first bytes and decoded by whoever wants them. */
-	onBytes(line: Buffer): boolean {
-		const hot = hotEventOf(line);
+	onBytes(bytes: Buffer, start: number, end: number): boolean {
+		const hot = hotEventOf(bytes, start, end);
 		if (!hot) return false;
-		if (this.#context.wants(hot.type)) this.#context.emit(hot.create(line, this.#onUnreadable));
+		if (this.#context.wants(hot.type)) this.#context.emit(new hot.Event(bytes, start, end, this.#onUnreadable));
 		return true;
 	}
 
@@ -180,32 +182,35 @@ function describeExtensionError(event: Extract<ChildEvent, { type: "extension_er
 interface HotEvent {
 	readonly type: AgentEvent["type"];
 	readonly prefix: Buffer;
-	create(line: Buffer, onUnreadable: OnUnreadable): AgentEvent;
+	readonly Event: new (...line: LazyEventArguments) => AgentEvent;
 }
 
-function hot(type: AgentEvent["type"], create: HotEvent["create"]): HotEvent {
-	return { type, prefix: Buffer.from(`{"type":"${type}"`), create };
+function hot(type: AgentEvent["type"], Event: HotEvent["Event"], rest = ""): HotEvent {
+	return { type, prefix: Buffer.from(`{"type":"${type}"${rest}`), Event };
 }
 
 const HOT_EVENTS: readonly HotEvent[] = [
-	hot("message_update", (line, lost) => new LazyMessageUpdate(line, lost)),
-	hot("tool_execution_update", (line, lost) => new LazyToolUpdate(line, lost)),
-	hot("message_start", (line, lost) => new LazyMessageStart(line, lost)),
-	hot("turn_end", (line, lost) => new LazyTurnEnd(line, lost)),
-	hot("agent_end", (line, lost) => new LazyAgentEnd(line, lost)),
+	hot("message_update", LazyMessageUpdate),
+	hot("tool_execution_update", LazyToolUpdate),
+	hot("tool_execution_end", LazyToolEnd),
+	hot("message_end", LazyToolResultEnd, ',"message":{"role":"toolResult"'),
+	hot("message_start", LazyMessageStart),
+	hot("turn_end", LazyTurnEnd),
+	hot("agent_end", LazyAgentEnd),
 ];
 
 const CLOSING_BRACE = 0x7d;
 
 /** A record cut by a crash lacks its last brace: it is left to the slow path, which counts it. */
-function hotEventOf(line: Buffer): HotEvent | undefined {
-	if (line[line.length - 1] !== CLOSING_BRACE) return undefined;
-	return HOT_EVENTS.find(({ prefix }) => startsWith(line, prefix));
+function hotEventOf(bytes: Buffer, start: number, end: number): HotEvent | undefined {
+	if (bytes[end - 1] !== CLOSING_BRACE) return undefined;
+	for (const event of HOT_EVENTS) if (startsWith(bytes, start, end, event.prefix)) return event;
+	return undefined;
 }
 
-function startsWith(line: Buffer, prefix: Buffer): boolean {
-	if (line.length < prefix.length) return false;
+function startsWith(bytes: Buffer, start: number, end: number, prefix: Buffer): boolean {
+	if (end - start < prefix.length) return false;
 	// Backwards: all prefixes share their first bytes.
-	for (let i = prefix.length - 1; i >= 0; i--) if (line[i] !== prefix[i]) return false;
+	for (let i = prefix.length - 1; i >= 0; i--) if (bytes[start + i] !== prefix[i]) return false;
 	return true;
 }

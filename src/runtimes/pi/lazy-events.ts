@@ -1,39 +1,10 @@
 import type { JsonAgentSessionEvent } from "@earendil-works/pi-coding-agent";
-import { type JsonRecord, parseRecord } from "./parse-record.ts";
+import { type LazyEventArguments, LazyRecord } from "./lazy-record.ts";
 
 type Event<T extends JsonAgentSessionEvent["type"]> = Extract<JsonAgentSessionEvent, { type: T }>;
+type ToolResultMessage = Extract<Event<"message_end">["message"], { role: "toolResult" }>;
 
-/** Told of a line that turned out to be no record when somebody looked inside. */
-export type OnUnreadable = () => void;
-
-/**
- * An event whose line is decoded when somebody first looks inside. Most deltas of a stream are never looked at: they cost
- * a comparison of their first bytes.
- */
-abstract class LazyEvent {
-	#line: Buffer | undefined;
-	readonly #onUnreadable: OnUnreadable;
-	#record: JsonRecord | undefined;
-
-	constructor(line: Buffer, onUnreadable: OnUnreadable) {
-		this.#line = line;
-		this.#onUnreadable = onUnreadable;
-	}
-
-	protected get record(): JsonRecord {
-		if (this.#line) {
-			const parsed = parseRecord(this.#line.toString("utf8"));
-			if (parsed.kind === "record") this.#record = parsed.record;
-			else this.#onUnreadable();
-			// The line keeps the whole chunk alive that it came in.
-			this.#line = undefined;
-		}
-		this.#record ??= { type: "unreadable" };
-		return this.#record;
-	}
-}
-
-export class LazyMessageUpdate extends LazyEvent implements Event<"message_update"> {
+export class LazyMessageUpdate extends LazyRecord implements Event<"message_update"> {
 	readonly type = "message_update";
 	get usage() {
 		return this.record.usage as Event<"message_update">["usage"];
@@ -44,14 +15,27 @@ export class LazyMessageUpdate extends LazyEvent implements Event<"message_updat
 	}
 }
 
-export class LazyToolUpdate extends LazyEvent implements Event<"tool_execution_update"> {
-	readonly type = "tool_execution_update";
+/** Id and name of a tool call, which stand at the start of its events. */
+const CALL = /^\{"type":"[a-z_]+","toolCallId":"([^"\\]*)","toolName":"([^"\\]*)"/;
+
+abstract class LazyToolEvent extends LazyRecord {
+	#call: RegExpExecArray | null | undefined;
 	get toolCallId() {
-		return String(this.record.toolCallId ?? "");
+		return this.#callPart(1) ?? String(this.record.toolCallId ?? "");
 	}
 	get toolName() {
-		return String(this.record.toolName ?? "");
+		return this.#callPart(2) ?? String(this.record.toolName ?? "");
 	}
+	/** Undefined where the names hold more than ASCII, or stand elsewhere: then the record tells. */
+	#callPart(part: 1 | 2): string | undefined {
+		if (this.#call === undefined) this.#call = CALL.exec(this.head);
+		const text = this.#call?.[part];
+		return text !== undefined && isAscii(text) ? text : undefined;
+	}
+}
+
+export class LazyToolUpdate extends LazyToolEvent implements Event<"tool_execution_update"> {
+	readonly type = "tool_execution_update";
 	get args() {
 		return this.record.args;
 	}
@@ -60,14 +44,86 @@ export class LazyToolUpdate extends LazyEvent implements Event<"tool_execution_u
 	}
 }
 
-export class LazyMessageStart extends LazyEvent implements Event<"message_start"> {
+/**
+ * What follows the result of a call, up to the end of the line. Within a text quotes are escaped, and within an object more
+ * than one brace would follow: only fields of the record itself match.
+ */
+const CALL_END = /"isError":(true|false)(?:,"durationMs":[\d.eE+-]+)?\}$/;
+
+/** The result, which may be a megabyte, is decoded only for whoever wants it. */
+export class LazyToolEnd extends LazyToolEvent implements Event<"tool_execution_end"> {
+	readonly type = "tool_execution_end";
+	get isError() {
+		const told = CALL_END.exec(this.tail)?.[1];
+		return told === undefined ? this.record.isError === true : told === "true";
+	}
+	get result() {
+		return this.record.result as Event<"tool_execution_end">["result"];
+	}
+	get durationMs() {
+		return this.record.durationMs as number | undefined;
+	}
+	get parentToolCallId() {
+		return this.record.parentToolCallId as string | undefined;
+	}
+}
+
+/** The end of a tool result message: it repeats the result of the call, and rarely carries usage. */
+export class LazyToolResultEnd extends LazyRecord implements Event<"message_end"> {
+	readonly type = "message_end";
+	readonly message: ToolResultMessage;
+	constructor(...line: LazyEventArguments) {
+		super(...line);
+		this.message = new LazyToolResult(
+			() => this.record.message as ToolResultMessage,
+			() => this.holds('"usage":'),
+		);
+	}
+}
+
+/** Whoever counts needs role and usage alone: without any usage in the line, the rest stays undecoded. */
+class LazyToolResult implements ToolResultMessage {
+	readonly role = "toolResult";
+	readonly #message: () => ToolResultMessage;
+	readonly #mayHoldUsage: () => boolean;
+	constructor(message: () => ToolResultMessage, mayHoldUsage: () => boolean) {
+		this.#message = message;
+		this.#mayHoldUsage = mayHoldUsage;
+	}
+	get usage() {
+		return this.#mayHoldUsage() ? this.#message().usage : undefined;
+	}
+	get toolCallId() {
+		return this.#message().toolCallId;
+	}
+	get toolName() {
+		return this.#message().toolName;
+	}
+	get content() {
+		return this.#message().content;
+	}
+	get details() {
+		return this.#message().details;
+	}
+	get isError() {
+		return this.#message().isError;
+	}
+	get durationMs() {
+		return this.#message().durationMs;
+	}
+	get timestamp() {
+		return this.#message().timestamp;
+	}
+}
+
+export class LazyMessageStart extends LazyRecord implements Event<"message_start"> {
 	readonly type = "message_start";
 	get message() {
 		return this.record.message as Event<"message_start">["message"];
 	}
 }
 
-export class LazyTurnEnd extends LazyEvent implements Event<"turn_end"> {
+export class LazyTurnEnd extends LazyRecord implements Event<"turn_end"> {
 	readonly type = "turn_end";
 	get message() {
 		return this.record.message as Event<"turn_end">["message"];
@@ -78,16 +134,17 @@ export class LazyTurnEnd extends LazyEvent implements Event<"turn_end"> {
 }
 
 /** `agent_end` repeats every message of the run; whether a retry follows is told by the end of the line. */
-export class LazyAgentEnd extends LazyEvent implements Event<"agent_end"> {
+export class LazyAgentEnd extends LazyRecord implements Event<"agent_end"> {
 	readonly type = "agent_end";
-	readonly willRetry: boolean;
-	constructor(line: Buffer, onUnreadable: OnUnreadable) {
-		super(line, onUnreadable);
-		this.willRetry = line.subarray(-RETRY_SUFFIX.length).equals(RETRY_SUFFIX);
+	get willRetry() {
+		return this.tail.endsWith('"willRetry":true}');
 	}
 	get messages() {
 		return (this.record.messages ?? []) as Event<"agent_end">["messages"];
 	}
 }
 
-const RETRY_SUFFIX = Buffer.from('"willRetry":true}');
+function isAscii(text: string): boolean {
+	for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
+	return true;
+}

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { piEventsHandlerFactory } from "../../../src/runtimes/pi/events-handler.ts";
+import type { ChildEvent } from "../../../src/events/agent-event.ts";
+import { OutputSources, ProcessOutputBus } from "../../../src/process/index.ts";
+import { PiEventsHandler, piEventsHandlerFactory } from "../../../src/runtimes/pi/events-handler.ts";
 import { createStream, HOT_TYPES } from "./stream.ts";
 
 afterEach(() => void vi.restoreAllMocks());
@@ -18,6 +20,14 @@ describe("the hot path", () => {
 		expect(parse).not.toHaveBeenCalled();
 		expect(facts().noiseLines).toBe(0);
 		expect(bus.getMetrics().handlerErrors).toEqual({});
+	});
+
+	test("makes no event that nobody wants", () => {
+		const emit = vi.fn();
+		const bus = new ProcessOutputBus<ChildEvent>();
+		bus.register(new PiEventsHandler({ emit, wants: (type) => type === "turn_end" }));
+		for (const type of HOT_TYPES) bus.feed(Buffer.from(`{"type":"${type}"}\n`), OutputSources.stdout);
+		expect(emit.mock.calls).toMatchObject([[{ type: "turn_end" }]]);
 	});
 
 	test("is taken by the whole type only", () => {

@@ -28,8 +28,9 @@ describe("a record is found", () => {
 		expect(parseRecord(`{"type":"x","text":"a\u2028b\u2029c\u0085d"}`)).toEqual({ kind: "record", record });
 	});
 
-	test("when its type is not its first key", () => {
-		expect(parseRecord('{"id":"1","type":"response"}')).toMatchObject({ kind: "record", record: { id: "1" } });
+	test.each(["", "\ufeff", "\0", "\u001b[0m"])("after %j when its type is not its first key", (junk) => {
+		const parsed = parseRecord(`${junk}{"id":"1","type":"response"}`);
+		expect(parsed).toEqual({ kind: "record", record: { id: "1", type: "response" } });
 	});
 });
 

@@ -83,14 +83,16 @@ describe("a child that ends with a request open", () => {
 		open.catch(() => undefined);
 		const dying = client.request({ type: "die", code: 3 });
 		await expect(dying).rejects.toThrow(OperationError);
-		await expect(open).rejects.toThrow(/^rpc hold did not finish after \d+ ms: process exited with code 3: about to die$/);
+		await expect(open).rejects.toThrow(
+			/^rpc hold did not finish after \d+ ms: process exited with code 3: about to die$/,
+		);
 		expect((await managed.settled).code).toBe(3);
 	});
 
 	test("as if all were well rejects it too", async () => {
 		const { client } = start();
 		await expect(client.request({ type: "die", code: 0 })).rejects.toThrow(
-			/^die did not finish after 0 ms: the process ended without an answer$/,
+			/^die did not finish after \d+ ms: the process ended without an answer$/,
 		);
 	});
 
