@@ -14,6 +14,7 @@ export function callerOf(pi: ExtensionAPI, ctx: ExtensionContext): Caller {
 		// A session with an allow list knows of no others, not even of pi's own: these exist all the same.
 		knownTools: [...new Set([...pi.getAllTools().map((tool) => tool.name), ...PI_TOOLS])],
 		extensionProviders: ctx.modelRegistry.getRegisteredProviderIds(),
+		knowsModel: (provider, id) => ctx.modelRegistry.find(provider, id) !== undefined,
 		depth: currentDepth(process.env),
 	};
 }

@@ -31,6 +31,8 @@ export interface Caller {
 	readonly knownTools?: readonly string[] | undefined;
 	/** Providers that an extension of the session registered: a child without that extension lacks them. */
 	readonly extensionProviders?: readonly string[] | undefined;
+	/** Whether the session knows a model; undefined: nobody to ask. */
+	readonly knowsModel?: ((provider: string, id: string) => boolean) | undefined;
 	/** How many agents stand above. */
 	readonly depth: number;
 }
@@ -91,7 +93,7 @@ export function planRun(
 		parent: caller.thinking,
 	});
 	checkThinking(thinking);
-	checkModel(model, extensions, caller);
+	warnings.push(...checkModel(model, extensions, caller));
 	return {
 		agent,
 		task: request.task,
@@ -140,7 +142,8 @@ function checkThinking({ value, source }: Choice): void {
 		throw new RunRefusedError(`"${value}" (${source}) is no thinking level. Use one of: ${levels.join(", ")}.`);
 }
 
-function checkModel({ value, source }: Choice, extensions: RunPlan["extensions"], caller: Caller): void {
+/** @returns warnings: a model that nobody knows may still exist, since pi hands unknown ids on to their provider */
+function checkModel({ value, source }: Choice, extensions: RunPlan["extensions"], caller: Caller): string[] {
 	if (value?.startsWith("-")) throw new RunRefusedError(`"${value}" (${source}) is no model. Use provider/id.`);
 	const provider = value?.split("/")[0];
 	if (provider && extensions === "none" && caller.extensionProviders?.includes(provider))
@@ -148,6 +151,13 @@ function checkModel({ value, source }: Choice, extensions: RunPlan["extensions"]
 			`The model ${value} (${source}) comes from an extension that registers the provider "${provider}", and the agent loads no extensions. ` +
 				"Give another model, or set extensions: inherit (or the extension's path) in the agent file.",
 		);
+	if (!provider || provider === value || extensions !== "none" || !caller.knowsModel) return [];
+	const id = value.slice(provider.length + 1);
+	const level = id.split(":").at(-1) ?? "";
+	const levels: readonly string[] = THINKING_LEVELS;
+	const bare = levels.includes(level) ? id.slice(0, -level.length - 1) : id;
+	if (caller.knowsModel(provider, id) || caller.knowsModel(provider, bare)) return [];
+	return [`The model ${value} (${source}) is not among those that pi knows; it goes to its provider as it is.`];
 }
 
 /**
@@ -160,11 +170,15 @@ function resolveTools(agent: AgentDefinition, { activeTools, knownTools }: Calle
 	const inherited = activeTools.filter((name) => !OWN_TOOLS.has(name));
 	if (!agent.tools) return { tools: inherited, warnings };
 	const unknown = agent.tools.filter((name) => knownTools && !knownTools.includes(name));
-	if (unknown.length > 0)
+	// Extensions of the agent's own may bring tools that this session has never heard of.
+	const bringsTools = agent.extensions !== undefined && agent.extensions !== "none";
+	if (unknown.length > 0 && !bringsTools)
 		throw new RunRefusedError(
 			`The agent "${agent.name}" (${agent.file}) lists tools that do not exist: ${unknown.join(", ")}. Known: ${knownTools?.join(", ")}.`,
 		);
-	const withheld = agent.tools.filter((name) => !inherited.includes(name) && !allowed.includes(name));
+	const withheld = agent.tools.filter(
+		(name) => !inherited.includes(name) && !allowed.includes(name) && !(bringsTools && unknown.includes(name)),
+	);
 	// A built-in agent lists what it can use at best; somebody's own file lists what they expect.
 	if (withheld.length > 0 && agent.source !== "builtin")
 		warnings.push(`Not given, since the session does not have them active: ${withheld.join(", ")}.`);

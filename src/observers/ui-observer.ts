@@ -71,6 +71,8 @@ export function subscribeUIObserver(
 	return () => {
 		unsubscribe();
 		gate.close();
+		// What came after the last update is still part of what was said.
+		deltas.decodeInto(activity);
 	};
 }
 

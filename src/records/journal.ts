@@ -39,10 +39,11 @@ export class Journal {
 		this.#appendJson(serialize(entry));
 	}
 
-	/** Appends an event of a child; one that still knows its line is stored as it came, without decoding it. */
+	/** Appends an event of a child; one that still knows its line is stored as it came. */
 	appendEvent(event: ObservedEvent): void {
-		const raw = "rawJson" in event && typeof event.rawJson === "string" ? event.rawJson : undefined;
-		this.#appendJson(raw ?? serialize({ ...event }));
+		if (!("rawJson" in event)) this.#appendJson(serialize({ ...event }));
+		else if (typeof event.rawJson === "string") this.#appendJson(event.rawJson);
+		else this.#appendJson(serialize({ type: event.type, unreadable: "not a record" }));
 	}
 
 	/** @param json an object with at least one field; the time goes in front of it */

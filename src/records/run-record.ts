@@ -108,7 +108,9 @@ export class RunRecord {
 	}
 
 	noteLifecycle(event: LifecycleEvent): void {
-		this.#journal.append({ ...event, type: `process-${event.type}` });
+		// The journal stamps its lines itself.
+		const { ts: _ts, type, ...rest } = event;
+		this.#journal.append({ type: `process-${type}`, ...rest });
 	}
 
 	noteStopRequest(reason: string): void {

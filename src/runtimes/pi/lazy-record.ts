@@ -6,6 +6,8 @@ export type OnUnreadable = () => void;
 /** What a lazy event is made of: the bytes from `start` to before `end`. */
 export type LazyEventArguments = readonly [bytes: Buffer, start: number, end: number, onUnreadable: OnUnreadable];
 
+const UNREADABLE: JsonRecord = { type: "unreadable" };
+
 /** How much of the start or end of a line is looked at for a field, in bytes. */
 const EDGE_BYTES = 512;
 
@@ -27,16 +29,20 @@ export abstract class LazyRecord {
 		this.#onUnreadable = onUnreadable;
 	}
 
-	/** The line as it came: for whoever stores it, decoding and encoding it again would be for nothing. */
-	get rawJson(): string {
+	/** The line as it came, for whoever stores it: encoding it again would be for nothing. Undefined if it is no record. */
+	get rawJson(): string | undefined {
+		return this.record === UNREADABLE ? undefined : this.#text;
+	}
+
+	get #text(): string {
 		return this.#bytes.toString("utf8", this.#start, this.#end);
 	}
 
 	protected get record(): JsonRecord {
 		if (!this.#record) {
-			const parsed = parseRecord(this.rawJson);
-			if (parsed.kind === "noise" || parsed.kind === "blank") this.#onUnreadable();
-			this.#record = parsed.kind === "record" ? parsed.record : { type: "unreadable" };
+			const parsed = parseRecord(this.#text);
+			if (parsed.kind !== "record") this.#onUnreadable();
+			this.#record = parsed.kind === "record" ? parsed.record : UNREADABLE;
 		}
 		return this.#record;
 	}

@@ -111,7 +111,8 @@ class RunningPiAttempt implements PiAttempt {
 
 	/** The graceful step of the ladder: give up the work, then the input ends, which is pi's sign to exit. */
 	async requestEnd(gone: AbortSignal): Promise<void> {
-		if (this.#exitOverdue) return;
+		// Nothing to give up yet: the task lies in the child's input, and an abort behind it would come too late.
+		if (this.#exitOverdue || !this.#facts().started) return;
 		const left = new Promise<void>((resolve) => gone.addEventListener("abort", () => resolve(), { once: true }));
 		await settledWithin(Promise.race([this.#ask({ type: "abort" }), left]), ABORT_WAIT_MS);
 		this.#rpc.close();

@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import type { ProcessOutcome } from "../../process/index.ts";
+import { formatNumber } from "../../records/format.ts";
 import type { AttemptOutcome } from "../outcome.ts";
 import type { PiStreamFacts } from "./events-handler.ts";
 
@@ -44,7 +45,7 @@ export function decidePiOutcome(facts: PiAttemptFacts): AttemptOutcome {
 	});
 	if (process.spawnError) return end("failed", "spawn-failed", `pi could not be started: ${process.spawnError}`);
 	if (stop) return end("stopped", "stopped", stop.reason);
-	if (facts.promptError) return end("failed", "provider-error", facts.promptError);
+	if (facts.promptError) return end("failed", "refused", facts.promptError);
 	if (facts.promptHandled)
 		return end(
 			"failed",
@@ -86,8 +87,11 @@ function warningsOf({ stream, process, deniedDialogs }: PiAttemptFacts): string[
 	if (stream.settled && last?.stopReason === "stop" && !last.text.trim()) warnings.push("The answer is empty.");
 	if (last?.stopReason === "length") warnings.push("The answer was cut at the token limit.");
 	if (stream.noiseLines > 0)
-		warnings.push(`${stream.noiseLines} lines of output were no records; the first: ${stream.noiseSample}`);
-	if (stream.malformedRecords > 0) warnings.push(`${stream.malformedRecords} records had an unknown shape.`);
+		warnings.push(
+			`Output that was no record: ${formatNumber(stream.noiseLines, "line")}${stream.noiseSample ? `, the first: ${stream.noiseSample}` : ""}`,
+		);
+	if (stream.malformedRecords > 0)
+		warnings.push(`Records of an unknown shape: ${formatNumber(stream.malformedRecords, "line")}.`);
 	for (const error of stream.extensionErrors) warnings.push(`Extension error: ${error}`);
 	for (const title of deniedDialogs) warnings.push(`Denied, since nobody could be asked: ${title}`);
 	if (process.leftovers.length > 0) warnings.push(`Left running: pid ${process.leftovers.join(", ")}.`);

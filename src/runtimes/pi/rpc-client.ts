@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import type { ChildEvent, ExtensionUiRequest, RpcResponse } from "../../events/agent-event.ts";
-import { type ManagedProcess, OperationError } from "../../process/index.ts";
+import { hrNow, type ManagedProcess, OperationError } from "../../process/index.ts";
 
 /** A command of pi's RPC protocol, without its id. */
 export interface RpcCommand {
@@ -73,7 +73,12 @@ export class RpcClient {
 		} finally {
 			this.#waiting.delete(operation.id);
 		}
-		if (!answer) throw new OperationError(command.type, 0, "the process ended without an answer");
+		if (!answer)
+			throw new OperationError(
+				`rpc ${command.type}`,
+				hrNow() - operation.startedAt,
+				"the process ended without an answer",
+			);
 		if (!answer.success) throw new RpcError(answer.error ?? `${command.type} was refused without a reason`);
 		return answer;
 	}

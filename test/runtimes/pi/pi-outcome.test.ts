@@ -55,7 +55,7 @@ describe("the verdict", () => {
 		[
 			"refused the prompt",
 			{ promptError: "no model", stream: notStarted },
-			["failed", "provider-error", "no model", null],
+			["failed", "refused", "no model", null],
 		],
 		[
 			"an extension took the prompt",
@@ -162,9 +162,9 @@ describe("warnings", () => {
 		[
 			"noise",
 			{ stream: stream({ noiseLines: 2, noiseSample: "npm warn" }) },
-			["2 lines of output were no records; the first: npm warn"],
+			["Output that was no record: 2 lines, the first: npm warn"],
 		],
-		["malformed records", { stream: stream({ malformedRecords: 3 }) }, ["3 records had an unknown shape."]],
+		["malformed records", { stream: stream({ malformedRecords: 3 }) }, ["Records of an unknown shape: 3 lines."]],
 		["extensions", { stream: stream({ extensionErrors: ["a: b"] }) }, ["Extension error: a: b"]],
 		["dialogs", { deniedDialogs: ["Sure?"] }, ["Denied, since nobody could be asked: Sure?"]],
 		["leftovers", { process: ended({ leftovers: [7, 8] }) }, ["Left running: pid 7, 8."]],

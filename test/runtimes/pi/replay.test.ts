@@ -70,7 +70,7 @@ const EXIT_PATHS: Readonly<Record<string, readonly [status: string, exitPath: st
 };
 
 const WARNINGS: Readonly<Record<string, readonly (string | RegExp)[]>> = {
-	"abort-sigkill-partial-line": [/^1 lines of output were no records; the first: \{"type":"message_update"/],
+	"abort-sigkill-partial-line": [/^Output that was no record: 1 line, the first: \{"type":"message_update"/],
 	"empty-answer": ["The answer is empty."],
 	"provider-length-stop": ["The answer was cut at the token limit."],
 	"rpc-extension-dialog": [

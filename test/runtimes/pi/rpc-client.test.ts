@@ -92,7 +92,7 @@ describe("a child that ends with a request open", () => {
 	test("as if all were well rejects it too", async () => {
 		const { client } = start();
 		await expect(client.request({ type: "die", code: 0 })).rejects.toThrow(
-			/^die did not finish after \d+ ms: the process ended without an answer$/,
+			/^rpc die did not finish after \d+ ms: the process ended without an answer$/,
 		);
 	});
 
