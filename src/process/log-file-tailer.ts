@@ -20,6 +20,11 @@ export interface LogFileTailerOptions {
 	readonly platform?: NodeJS.Platform | undefined;
 	/** Default `fs.watch`. */
 	readonly watchDirectory?: WatchDirectory | undefined;
+	/**
+	 * Milliseconds since the epoch. A file that was born then or later counts as new although it is there at `start()`: its
+	 * writer, started a moment before the tailer, was faster. Default: none does.
+	 */
+	readonly since?: number | undefined;
 	/** Milliseconds of quiet after which a file that was replaced, deleted or outrun is let go. Default 2000. */
 	readonly leftBehindMs?: number | undefined;
 }
@@ -36,6 +41,7 @@ export class LogFileTailer {
 	readonly #directory: string;
 	readonly #pollIntervalMs: number;
 	readonly #platform: NodeJS.Platform;
+	readonly #since: number;
 	readonly #counters: LogCounters = { bytesRead: 0, readErrors: 0, watchEventsReceived: 0, pollReadsPerformed: 0 };
 	readonly #feeder: LogLineFeeder;
 	readonly #files: LogFileSet;
@@ -60,6 +66,7 @@ export class LogFileTailer {
 		this.#directory = source.type === "directory" ? source.path : dirname(source.path);
 		this.#pollIntervalMs = Math.max(1, source.pollIntervalMs ?? 500);
 		this.#platform = options.platform ?? process.platform;
+		this.#since = options.since ?? Number.POSITIVE_INFINITY;
 		const maxHeldBytes = source.maxLineBytes ?? 64 * 1024 * 1024;
 		const output: OutputSource = OutputSources.logFile(source.name);
 		this.#feeder = new LogLineFeeder(bus, output, maxHeldBytes);
@@ -85,7 +92,8 @@ export class LogFileTailer {
 		} catch {
 			this.#countError(); // No right to create it, a file in the way, and the like: polls try again.
 		}
-		this.#files.startAtEnds(lookForLogsSync(this.#source, this.#countError));
+		const there = lookForLogsSync(this.#source, this.#countError);
+		this.#files.startAtEnds(there.filter(({ stats }) => Number(stats.birthtimeNs) / 1e6 < this.#since));
 		this.#pollTimer = setInterval(() => {
 			this.#pollDue = true;
 			this.#next();

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import type { OutputHandlerRegistry } from "./handler-registry.ts";
-import type { HrTimestamp } from "./hr-timestamp.ts";
+import { type HrTimestamp, hrNow, hrToEpoch } from "./hr-timestamp.ts";
 import { LogFileTailer } from "./log-file-tailer.ts";
 import type { LogSourceConfig } from "./log-source.ts";
 import { ManagedProcess } from "./managed-process.ts";
@@ -35,6 +35,9 @@ export interface ManagedProcessFactoryOptions {
 	readonly table?: ProcessTable | undefined;
 }
 
+/** File systems take birth times from a clock that is up to a scheduler tick behind, in milliseconds; rounded up. */
+const BIRTH_TIME_LAG_MS = 20;
+
 /** Turns raw children into managed ones: makes the bus, the handlers for the label, and the tailers. */
 export class ManagedProcessFactory<E extends TypedEvent = TypedEvent> {
 	readonly #registry: OutputHandlerRegistry<E>;
@@ -66,7 +69,8 @@ export class ManagedProcessFactory<E extends TypedEvent = TypedEvent> {
 				bus.noteHandlerError(handler.name, error);
 			}
 		}
-		const tailers = new Map(logSources.map((source) => [source.name, new LogFileTailer(source, bus)]));
+		const since = hrToEpoch(requestedAt ?? hrNow()) - BIRTH_TIME_LAG_MS;
+		const tailers = new Map(logSources.map((source) => [source.name, new LogFileTailer(source, bus, { since })]));
 		const managed = new ManagedProcess<E>(child, {
 			bus,
 			tailers,

@@ -1,7 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { OutputHandlerRegistry, OutputSources } from "../../src/process/index.ts";
+import { LogFileTailer, OutputHandlerRegistry, OutputSources, ProcessOutputBus } from "../../src/process/index.ts";
 import { recordingHandler } from "./bus-probe.ts";
 import { startChild, temporaryDirectory } from "./started-child.ts";
 
@@ -31,5 +31,38 @@ describe("log sources of a managed process", () => {
 		await managed.settled;
 		expect(lines).toEqual(["torn"]);
 		expect(managed.bus.getMetrics().overlong).toBe(500);
+	});
+
+	it("a child that wrote its log before the tailer started is read from the beginning, an older log from its end", async () => {
+		const folder = temporaryDirectory();
+		const old = join(folder, "old.log");
+		writeFileSync(old, "from before\n");
+		// Older than the spawn by more than the clock of a file system may lag.
+		await expect.poll(() => Date.now() - statSync(old).birthtimeMs).toBeGreaterThan(50);
+		for (let round = 0; round < 5; round++) {
+			const path = join(folder, `${round}.log`);
+			writeFileSync(`${path}.go`, "");
+			const logSources = [
+				{ name: "new", type: "file", path },
+				{ name: "old", type: "file", path: old },
+			] as const;
+			const { managed } = startChild("log-then-exit.sh", { args: [path], logSources });
+			await managed.settled;
+			expect(managed.bus.getMetrics().linesBySource["log-file:new"]).toBe(501);
+			expect(managed.bus.getMetrics().linesBySource["log-file:old"]).toBeUndefined();
+		}
+	});
+
+	it("a file born before start() but after the given time counts as new", async () => {
+		const path = join(temporaryDirectory(), "x.log");
+		const since = Date.now() - 20;
+		writeFileSync(path, "early\n");
+		const bus = new ProcessOutputBus();
+		const lines: string[] = [];
+		bus.subscribeLines((line) => lines.push(line));
+		const tailer = new LogFileTailer({ name: "x", type: "file", path }, bus, { since });
+		tailer.start();
+		await tailer.stop();
+		expect(lines).toEqual(["early"]);
 	});
 });

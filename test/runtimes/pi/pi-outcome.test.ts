@@ -52,11 +52,7 @@ describe("the verdict", () => {
 			},
 			["stopped", "stopped", "stopped by the user", null],
 		],
-		[
-			"refused the prompt",
-			{ promptError: "no model", stream: notStarted },
-			["failed", "refused", "no model", null],
-		],
+		["refused the prompt", { promptError: "no model", stream: notStarted }, ["failed", "refused", "no model", null]],
 		[
 			"an extension took the prompt",
 			{ promptHandled: true, stream: notStarted },
