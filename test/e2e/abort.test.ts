@@ -25,7 +25,7 @@ async function expectStopped(scene: Scene, { pids }: LongWork): Promise<void> {
 	expect(scene.server.unexpected()).toEqual([]);
 }
 
-test.each(FORMS)("the user aborts in the middle of a tool call ($form)", async ({ extension }) => {
+test.each(FORMS)("A16, A2: the user aborts in the middle of a tool call ($form)", async ({ extension }) => {
 	const scene = await createScene([parent({ task: "Go" }), LONG_WORK], longWorkScene());
 	const pi = new RpcParent(scene, { extension });
 	await pi.prompt();
@@ -147,7 +147,7 @@ async function runDirectly(
 	return result;
 }
 
-test("aborted before it was asked for, a run leaves no trace", async () => {
+test("A16: aborted before it was asked for, a run leaves no trace", async () => {
 	const scene = await createScene([]);
 
 	const result = await runDirectly(scene, () => ({ signal: AbortSignal.abort() }));

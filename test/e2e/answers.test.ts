@@ -3,7 +3,7 @@ import { fencedOutput, onlyResult, parentTotals, runParent } from "../support/e2
 import { expectEnded, onlyRun } from "../support/e2e-records.ts";
 import { bash, child, createScene, parent } from "../support/e2e-scene.ts";
 
-test("an empty answer completes with a warning", async () => {
+test("B17: an empty answer completes with a warning", async () => {
 	const scene = await createScene([parent({ task: "Go" }), child([bash("true"), { text: "" }])]);
 
 	const run = await runParent(scene);

@@ -21,7 +21,7 @@ async function runWith(extension: string, answers = [{ text: "fine" }] as Parame
 	};
 }
 
-test("one that throws when it is loaded: the run fails and says what stderr said", async () => {
+test("J17: one that throws when it is loaded: the run fails and says what stderr said", async () => {
 	const { scene, result, stored } = await runWith('throw new Error("BOOM at load"); export default () => {};');
 
 	expect(result.isError).toBe(true);
@@ -101,7 +101,7 @@ test("one that leaves a process running: the run completes and names it", async 
 	expect(await carriersOf(stored.manifest.runId)).toEqual([pid]);
 });
 
-test("one that asks the user: the question is denied, and the run completes with a warning", async () => {
+test("G11: one that asks the user: the question is denied, and the run completes with a warning", async () => {
 	const { scene, result, stored } = await runWith(
 		`export default (pi) => {
 			pi.on("tool_call", async (_event, ctx) => {

@@ -15,7 +15,7 @@ async function childEnvironment({ cwd }: Scene): Promise<NodeJS.ProcessEnv> {
 	return JSON.parse(await readFile(join(cwd, "env.json"), "utf8"));
 }
 
-test("the child's environment: marker, depth, pi's folder, and nothing that describes the parent's session", async () => {
+test("A26: the child's environment: marker, depth, pi's folder, and nothing that describes the parent's session", async () => {
 	const scene = await createScene([parent({ agent: "special", task: "Go" }), child([{ text: "done" }])], {
 		agents: { "special.md": agentFile({ extensions: "./env.ts" }), "env.ts": ENV_EXTENSION },
 	});

@@ -8,7 +8,7 @@ import { createScene, FORMS, parent } from "../support/e2e-scene.ts";
 /** All must be gone so many ms after the parent was killed. */
 const LIMIT_MS = 3000;
 
-test.each(FORMS)("a pi that is killed takes child, tool and daemon along ($form)", async ({ extension }) => {
+test.each(FORMS)("A11: a pi that is killed takes child, tool and daemon along ($form)", async ({ extension }) => {
 	const scene = await createScene([parent({ task: "Go" }), LONG_WORK], longWorkScene({ stubborn: true }));
 	const pi = new RpcParent(scene, { extension });
 	await pi.prompt();
@@ -21,7 +21,7 @@ test.each(FORMS)("a pi that is killed takes child, tool and daemon along ($form)
 	expect(ms).toBeLessThan(LIMIT_MS);
 });
 
-test("a command that is killed takes child, tool and daemon along", async () => {
+test("A11: a command that is killed takes child, tool and daemon along", async () => {
 	const scene = await createScene([LONG_WORK], longWorkScene({ stubborn: true }));
 	const { process, ended } = startFlightdeck(scene, ["run", "worker", "Go"]);
 	const { runId, pids } = await inLongWork(scene);

@@ -6,7 +6,7 @@ import { bash, child, createScene, parent } from "../support/e2e-scene.ts";
 
 const UNAUTHORIZED = { status: 401, body: { error: { message: "No such key: mock", type: "invalid_request_error" } } };
 
-test("401 fails at once, with the provider's words", async () => {
+test("B7: 401 fails at once, with the provider's words", async () => {
 	const scene = await createScene([parent({ task: "Go" }), child([UNAUTHORIZED])]);
 
 	const run = await runParent(scene);
@@ -55,7 +55,7 @@ test("500 until the retries are used up", async () => {
 	expect(scene.server.unexpected()).toEqual([]);
 });
 
-test("500 twice, then an answer", async () => {
+test("B6, B11: 500 twice, then an answer", async () => {
 	const scene = await createScene([parent({ task: "Go" }), child([{ status: 500, times: 2 }, { text: "at last" }])]);
 
 	const run = await runParent(scene);
@@ -71,7 +71,7 @@ test("500 twice, then an answer", async () => {
 	expect(scene.server.unexpected()).toEqual([]);
 });
 
-test("a connection that breaks in the middle of an answer is tried again", async () => {
+test("B6: a connection that breaks in the middle of an answer is tried again", async () => {
 	const broken = { text: "x".repeat(400), disconnectAfter: 100 };
 	const scene = await createScene([parent({ task: "Go" }), child([broken, { text: "whole" }])]);
 

@@ -95,7 +95,7 @@ test("a pi that is not there is named", async () => {
 });
 
 test.each(["PI_FLIGHTDECK_DEPTH", "PI_SUBAGENT_DEPTH", "PI_CREW_DEPTH"])(
-	"at the depth limit by %s nothing is started",
+	"A20: at the depth limit by %s nothing is started",
 	async (name) => {
 		const scene = await createScene([parent({ task: "Go" })]);
 

@@ -28,7 +28,7 @@ const TASKS = [
 	["line separators", "one\u2028two\u2029three\u0085four\r\nfive"],
 ] as const;
 
-test("every task reaches the child's model as it is, from the tool", async () => {
+test("B18: every task reaches the child's model as it is, from the tool", async () => {
 	const scene = await createScene([
 		parent(...TASKS.map(([, task]) => ({ task }))),
 		child((_request, turn) => ({ text: `answer ${turn}` })),
@@ -73,7 +73,7 @@ test("a task that begins like a command of the child's extension is a task", asy
 	await expectEnded(await onlyRun(scene), { status: "completed", exitPath: "done" });
 });
 
-test("a task of 200 KB, from the tool", async () => {
+test("A12: a task of 200 KB, from the tool", async () => {
 	const scene = await createScene([parent({ task: LONG_TASK }), child([{ text: "read it all" }])]);
 
 	const result = onlyResult((await runParent(scene)).results);
@@ -101,7 +101,7 @@ test("a task of 200 KB, from the command's standard input", async () => {
 	expect(tasksServed(scene).map((text) => text === `Task: ${LONG_TASK}`)).toEqual([true]);
 });
 
-test("an answer with characters of every kind comes back whole", async () => {
+test("B1: an answer with characters of every kind comes back whole", async () => {
 	const answer = "Grüße\u2028世界\u2029שלום\u0085👩‍👩‍👧‍👦 e\u0301 \u001b[31mred\u001b[0m\ttab\r\nend";
 	// One UTF-16 unit per piece: pairs are split between two pieces of the stream.
 	const scene = await createScene([parent({ task: "Go" }), child([{ text: answer, chunkCharacters: 1 }])]);

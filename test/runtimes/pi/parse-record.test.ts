@@ -5,7 +5,7 @@ import { parseRecord } from "../../../src/runtimes/pi/parse-record.ts";
 const RECORD = { type: "agent_start", n: 1 };
 const LINE = JSON.stringify(RECORD);
 
-describe("a record is found", () => {
+describe("B4, B12: a record is found", () => {
 	test.each([
 		["alone", LINE],
 		["after a byte order mark", `\ufeff${LINE}`],
@@ -34,7 +34,7 @@ describe("a record is found", () => {
 	});
 });
 
-test.each(["", " ", "\t\r", "\0\0", "\ufeff", "\u001b[0m", "\u001b[2J\u001b[H \0"])("%j is blank", (line) => {
+test.each(["", " ", "\t\r", "\0\0", "\ufeff", "\u001b[0m", "\u001b[2J\u001b[H \0"])("B12: %j is blank", (line) => {
 	expect(parseRecord(line)).toEqual({ kind: "blank" });
 });
 

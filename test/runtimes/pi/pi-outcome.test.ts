@@ -59,7 +59,7 @@ describe("the verdict", () => {
 			["failed", "refused", "An extension of the child took the task for a command of its own; no model saw it.", null],
 		],
 		[
-			"ended early with code 0",
+			"B11: ended early with code 0",
 			{ stream: notStarted },
 			["failed", "incomplete", "pi ended before the run was over (exit code 0) and said nothing on stderr", null],
 		],
@@ -74,7 +74,7 @@ describe("the verdict", () => {
 			],
 		],
 		[
-			"never began",
+			"C10: never began",
 			{ stream: notStarted, process: ended({ code: 1, stderrTail: "Error: Unknown option\n" }) },
 			["failed", "spawn-failed", "pi ended before it began (exit code 1): Error: Unknown option", null],
 		],
@@ -84,7 +84,7 @@ describe("the verdict", () => {
 			["failed", "spawn-failed", "pi ended before it began (exit code 2): usage: pi", null],
 		],
 		[
-			"killed in the middle",
+			"A9: killed in the middle",
 			{
 				stream: stream({ settled: undefined, lastAssistant: undefined }),
 				process: ended({ code: null, signal: "SIGKILL" }),
@@ -92,7 +92,7 @@ describe("the verdict", () => {
 			["failed", "crashed", "pi ended in the middle of the run (signal SIGKILL) and said nothing on stderr", null],
 		],
 		[
-			"ran out of memory",
+			"A9: ran out of memory",
 			{
 				stream: stream({ settled: undefined, lastAssistant: undefined }),
 				process: ended({ code: 134, stderrTail: "FATAL: JavaScript heap out of memory" }),
