@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { loadCatalogue } from "../manager/load-catalogue.ts";
+import { makeDirectory } from "../process/index.ts";
 import { PiNotFoundError } from "../runtimes/pi/locate-pi.ts";
 import { packageFiles } from "../settings/package-files.ts";
 import { type CommandContext, findPi } from "./command-context.ts";
@@ -83,7 +84,7 @@ async function checkAgents(context: CommandContext): Promise<Finding[]> {
 
 async function checkRecords({ flightdeckDir }: CommandContext): Promise<Finding> {
 	try {
-		await mkdir(flightdeckDir, { recursive: true, mode: 0o700 });
+		makeDirectory(flightdeckDir);
 		await access(flightdeckDir, constants.W_OK);
 		return { level: "ok", text: `records in ${flightdeckDir}` };
 	} catch (error) {

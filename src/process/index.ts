@@ -6,6 +6,7 @@ export { type HrTimestamp, hrNow, hrToEpoch, processOriginEpoch } from "./hr-tim
 export type { LifecycleEvent, LifecycleEventType } from "./lifecycle-event.ts";
 export { LogFileTailer, type LogTailerMetrics } from "./log-file-tailer.ts";
 export type { LogSourceConfig } from "./log-source.ts";
+export { makeDirectory } from "./make-directory.ts";
 export {
 	ManagedProcess,
 	type ProcessDiagnostics,

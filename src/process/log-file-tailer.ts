@@ -10,6 +10,7 @@ import { isLogName, lookForLogs, lookForLogsSync } from "./log-look.ts";
 import { LogReadPacer } from "./log-read-pacer.ts";
 import type { LogSourceConfig } from "./log-source.ts";
 import { isMissing, type LogCounters, type LogTailerMetrics } from "./log-tailer-metrics.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { type OutputSource, OutputSources } from "./output-source.ts";
 
 export type { LineSink, LogTailerMetrics };
@@ -86,7 +87,7 @@ export class LogFileTailer {
 		if (this.#state !== "new") return;
 		this.#state = "started";
 		try {
-			fs.mkdirSync(this.#directory, { recursive: true, mode: DIRECTORY_MODE });
+			makeDirectory(this.#directory);
 			this.#directoryExisted = true;
 			this.#watch?.ensure(fs.statSync(this.#directory, { bigint: true }));
 		} catch {

@@ -1,8 +1,8 @@
-import { mkdir, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { relative } from "node:path";
 import type { AgentEvent, AgentEventSource, ObservedEvent } from "../events/agent-event.ts";
 import type { AgentRecord } from "../observers/agent-record.ts";
-import type { LifecycleEvent } from "../process/index.ts";
+import { type LifecycleEvent, makeDirectory } from "../process/index.ts";
 import { writeAtomically } from "./atomic-write.ts";
 import { Journal } from "./journal.ts";
 import { createRedactor, type Redact } from "./redaction.ts";
@@ -83,7 +83,7 @@ export class RunRecord {
 		const paths = runPaths(where.flightdeckDir, record.runId);
 		const run = new RunRecord(paths, record, description, createRedactor(where.env));
 		await run.#guarded(async () => {
-			await mkdir(paths.sessionDir, { recursive: true, mode: 0o700 });
+			makeDirectory(paths.sessionDir);
 			await run.#writeManifest();
 		});
 		const { task: _task, ...identity } = description;
