@@ -186,7 +186,7 @@ export class LogFileTailer {
 	/** Sees that the directory is there, and that it is the one that is watched. */
 	async #findDirectory(): Promise<void> {
 		try {
-			if (!this.#directoryExisted) await mkdir(this.#directory, { recursive: true, mode: DIRECTORY_MODE });
+			if (!this.#directoryExisted) makeDirectory(this.#directory);
 			this.#directoryExisted = true;
 			if (this.#watch === undefined) return;
 			const stats = await stat(this.#directory, { bigint: true });
@@ -210,11 +210,8 @@ export class LogFileTailer {
 	};
 }
 
-const mkdir = promisify(fs.mkdir);
 const stat = promisify(fs.stat);
 
-/** Logs hold prompts and answers: a directory that is created for them is for its owner only. */
-const DIRECTORY_MODE = 0o700;
 const WINDOWS_SETTLE_MS = 100;
 
 /** Some file systems change case or Unicode normal form of names. A needless look is cheap. */
