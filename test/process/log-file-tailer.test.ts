@@ -46,7 +46,7 @@ describe("where reading begins", () => {
 		fs.writeFileSync(parent, "a file in the way");
 		const { file, tailer, lines } = rig({ path: join(parent, "logs") });
 		tailer.start();
-		expect(tailer.getMetrics().readErrors).toBe(1);
+		expect(tailer.getMetrics().readErrors).toBeGreaterThan(0);
 		fs.rmSync(parent);
 		await waitFor(
 			() => fs.existsSync(join(parent, "logs")),
