@@ -39,7 +39,7 @@ async function libraryAndCommand(): Promise<void> {
 			process: "src/process/index.ts",
 			observers: "src/observers/index.ts",
 			pi: "src/runtimes/pi/index.ts",
-			cli: "src/cli/main.ts",
+			cli: "src/cli/bin.ts",
 		},
 		outdir: dist,
 		format: "esm",

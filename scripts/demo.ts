@@ -32,13 +32,29 @@ const printed = { turns: 0, tools: 0, doing: "", at: 0 };
 /** At most so often, in milliseconds, is printed what the child is doing. */
 const DOING_EVERY_MS = 400;
 
-const { values, positionals } = parseArgs({
-	options: { help: { type: "boolean" }, model: { type: "string" } },
-	allowPositionals: true,
-});
-if (values.help) process.stdout.write(HELP);
-else
-	process.exitCode = values.model ? await onRealModel(values.model, positionals[0] ?? TASK) : await onScriptedModel();
+// Whoever pipes the demo into `head` has seen enough.
+process.stdout.on("error", () => process.exit(0));
+const asked = readArguments();
+if (asked === undefined) {
+	process.stderr.write(`The demo takes --model <provider/id>, and with it a task.\n\n${HELP}`);
+	process.exitCode = 2;
+} else if (asked.help) process.stdout.write(HELP);
+else process.exitCode = asked.model ? await onRealModel(asked.model, asked.task ?? TASK) : await onScriptedModel();
+
+/** @returns undefined for arguments that make no sense */
+function readArguments() {
+	try {
+		const { values, positionals } = parseArgs({
+			options: { help: { type: "boolean" }, model: { type: "string" } },
+			allowPositionals: true,
+		});
+		const [task, ...more] = positionals;
+		if (more.length > 0 || (task !== undefined && values.model === undefined)) return undefined;
+		return { ...values, task };
+	} catch {
+		return undefined;
+	}
+}
 
 async function onRealModel(model: string, task: string): Promise<number> {
 	const prompt = `Use the subagent tool: let the agent scout do this task and tell me its answer. Task: ${task}`;
@@ -56,11 +72,14 @@ async function onScriptedModel(): Promise<number> {
 	const directory = await createAgentDirectory({ modelServerUrl: server.url });
 	const records = await mkdtemp(join(tmpdir(), "pi-flightdeck-demo-"));
 	try {
-		await writeWorkspace(directory.cwd);
+		// Kept with the records, which name it.
+		const workspace = join(records, "workspace");
+		await writeWorkspace(workspace);
 		const env = { ...directory.env, PI_FLIGHTDECK_DIR: records };
 		const prompt = "PARENT: find out where this project reads its configuration.";
-		const { ok, usage } = await runParent([], prompt, directory.cwd, env);
-		return ok && matches(usage, server.served()) && server.unexpected().length === 0 ? 0 : 1;
+		const { ok, usage } = await runParent([], prompt, workspace, env);
+		if (!ok) return 1;
+		return matches(usage, server.served()) && server.unexpected().length === 0 ? 0 : 1;
 	} finally {
 		await server.stop();
 		await directory.cleanup();
@@ -86,6 +105,10 @@ async function runParent(args: string[], prompt: string, cwd: string, env: NodeJ
 	process.once("SIGINT", () => void parent.stop("Ctrl-C"));
 	child.stdin?.end(prompt);
 	const outcome = await parent.settled;
+	if (outcome.stopReason) {
+		say(`\nStopped (${outcome.stopReason}). Nothing of it is left running.`);
+		return { ok: false, usage: record.lifetimeUsage };
+	}
 	if (outcome.code !== 0 || record.turns === 0) say(`pi ended with code ${outcome.code}.\n${outcome.stderrTail}`);
 	say(`\nAll in all, child included: ${describeCounters(record)}`);
 	if (recordDir) {
@@ -116,8 +139,9 @@ function show(event: AgentEvent): string | undefined {
 /** One line for every finished tool call and turn, and now and then what the child is doing. */
 function showProgress(view: RunView): void {
 	for (const tool of view.recentTools.slice(printed.tools)) say(`  [${tool.isError ? "failed" : "done"}] ${tool.text}`);
+	// Several turns may have ended since the last update: the numbers are the totals so far.
 	if (view.turns > printed.turns)
-		say(`  [turn ${view.turns} · ${formatCount(view.usage.input)} in / ${formatCount(view.usage.output)} out]`);
+		say(`  [${view.turns} turns · ${formatCount(view.usage.input)} in / ${formatCount(view.usage.output)} out so far]`);
 	const now = performance.now();
 	if (view.doing !== printed.doing && now - printed.at > DOING_EVERY_MS) {
 		say(`  … ${view.doing}`);

@@ -1,12 +1,15 @@
+import { execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { loadCatalogue } from "../manager/load-catalogue.ts";
 import { makeDirectory } from "../process/index.ts";
-import { PiNotFoundError } from "../runtimes/pi/locate-pi.ts";
+import { PiNotFoundError, type PiProgram } from "../runtimes/pi/locate-pi.ts";
 import { packageFiles } from "../settings/package-files.ts";
 import { type CommandContext, findPi } from "./command-context.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit-codes.ts";
+import { minimumNode, runsOn } from "./node-version.ts";
 
 export const DOCTOR_USAGE = `flightdeck doctor [--pi <path>]   look whether everything that a run needs is there`;
 
@@ -22,7 +25,7 @@ export async function doctorCommand(args: readonly string[], context: CommandCon
 	const findings = [
 		checkNode(),
 		await checkPackage(),
-		checkPi(context, pi),
+		...(await checkPi(context, pi)),
 		...(await checkAgents(context)),
 		await checkRecords(context),
 	];
@@ -38,16 +41,11 @@ function parse(args: readonly string[]): string | undefined {
 	}
 }
 
-/** The oldest Node.js that pi runs on, from its package.json. */
-const NODE = { major: 22, minor: 19 };
-
 function checkNode(): Finding {
-	const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-	const fine = major > NODE.major || (major === NODE.major && minor >= NODE.minor);
-	if (fine) return { level: "ok", text: `Node.js ${process.version}` };
+	if (runsOn(process.versions.node)) return { level: "ok", text: `Node.js ${process.version}` };
 	return {
 		level: "error",
-		text: `Node.js ${process.version} is too old. Install ${NODE.major}.${NODE.minor} or newer.`,
+		text: `Node.js ${process.version} is too old. Install ${minimumNode} or newer.`,
 	};
 }
 
@@ -63,19 +61,44 @@ async function checkPackage(): Promise<Finding> {
 	return { level: "ok", text: `pi-flightdeck ${version} (${root})` };
 }
 
-function checkPi(context: CommandContext, override: string | undefined): Finding {
+/** How long pi may take to answer, in milliseconds (measured: 600 to 700). */
+const PI_ANSWER_MS = 20_000;
+
+/** Finds pi and asks it two things: whether it is pi, and whether it has a model to run with. */
+async function checkPi(context: CommandContext, override: string | undefined): Promise<Finding[]> {
+	let program: PiProgram;
 	try {
-		const { version, command, args, foundBy } = findPi(context, override);
-		return { level: "ok", text: `pi ${version ?? "of unknown version"} (${foundBy}: ${[command, ...args].join(" ")})` };
+		program = findPi(context, override);
 	} catch (error) {
-		if (error instanceof PiNotFoundError) return { level: "error", text: error.message };
+		if (error instanceof PiNotFoundError) return [{ level: "error", text: error.message }];
 		throw error;
 	}
+	const command = [program.command, ...program.args].join(" ");
+	const [version, models] = await Promise.all([ask(program, "--version"), ask(program, "--list-models")]);
+	if (!/^\d+\.\d+\.\d+/m.test(version)) return [{ level: "error", text: `${command} is not pi: it names no version.` }];
+	const found: Finding = {
+		level: "ok",
+		text: `pi ${program.version ?? version.trim()} (${program.foundBy}: ${command})`,
+	};
+	if (!/no models available/i.test(models)) return [found];
+	return [
+		found,
+		{ level: "warning", text: "pi has no model to run with. Start pi and use /login, or set an API key." },
+	];
+}
+
+/** What pi prints for a flag, on either stream; empty when it cannot be run or takes too long. */
+function ask({ command, args }: PiProgram, flag: string): Promise<string> {
+	const options = { timeout: PI_ANSWER_MS, windowsHide: true, env: { ...process.env, PI_OFFLINE: "1" } };
+	return new Promise((resolve) =>
+		execFile(command, [...args, flag], options, (_error, stdout, stderr) => resolve(`${stdout}${stderr}`)),
+	);
 }
 
 async function checkAgents(context: CommandContext): Promise<Finding[]> {
 	const { catalogue, problems } = await loadCatalogue({ ...context, projectTrusted: true });
-	const names = catalogue.agents.map(({ name, source }) => (source === "builtin" ? name : `${name} (${source})`));
+	const origin = { builtin: "", user: " (user)", project: " (project: needs --approve)" };
+	const names = catalogue.agents.map(({ name, source }) => `${name}${origin[source]}`);
 	return [
 		{ level: names.length > 0 ? "ok" : "error", text: `agents: ${names.join(", ") || "none"}` },
 		...problems.map(({ file, message }): Finding => ({ level: "warning", text: `${file}: ${message}` })),
@@ -84,8 +107,9 @@ async function checkAgents(context: CommandContext): Promise<Finding[]> {
 
 async function checkRecords({ flightdeckDir }: CommandContext): Promise<Finding> {
 	try {
-		makeDirectory(flightdeckDir);
-		await access(flightdeckDir, constants.W_OK);
+		const runs = join(flightdeckDir, "runs");
+		makeDirectory(runs);
+		await access(runs, constants.W_OK);
 		return { level: "ok", text: `records in ${flightdeckDir}` };
 	} catch (error) {
 		const why = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { RunRefusedError } from "../manager/prepare-run.ts";
 import { PiNotFoundError } from "../runtimes/pi/locate-pi.ts";
 import { packageFiles } from "../settings/package-files.ts";
@@ -25,7 +24,7 @@ async function main([command, ...args]: string[], context: CommandContext): Prom
 			command === "--help" ||
 			command === "-h" ||
 			command === "help" ||
-			args.includes("--help")
+			args.some((arg) => arg === "--help" || arg === "-h")
 		) {
 			context.stdout(USAGE);
 			return command === undefined ? EXIT.usage : EXIT.completed;

@@ -67,7 +67,7 @@ export class ProgressPrinter {
 		if (!this.#interactive || (status === "" && this.#status === "")) return;
 		// Longer than the terminal is wide, it would wrap and could not be erased. Columns, not bytes, would be exact;
 		// bytes are never fewer.
-		const width = Math.max(1, (process.stderr.columns ?? 80) - 1);
+		const width = Math.max(1, (process.stderr.columns || 80) - 1);
 		this.#status = status;
 		this.#write(`${CLEAR_LINE}${printableLine(status, width)}`);
 	}

@@ -1,8 +1,11 @@
+import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { AgentManager, type RunResult } from "../manager/agent-manager.ts";
-import { loadCatalogue } from "../manager/load-catalogue.ts";
-import { planRun } from "../manager/prepare-run.ts";
+import { describeCounters, printableLine } from "../manager/describe-activity.ts";
+import { type Catalogue, loadCatalogue } from "../manager/load-catalogue.ts";
+import { planRun, type RunPlan } from "../manager/prepare-run.ts";
+import { formatDuration } from "../records/format.ts";
 import { formatHeader } from "../records/header.ts";
 import { currentDepth } from "../runtimes/pi/pi-environment.ts";
 import { flagName, optionsOf, RUN_OPTIONS } from "../settings/option-table.ts";
@@ -18,7 +21,7 @@ ${optionsOf("flag")
 	.join("\n")}
   --pi <path>            the pi program to run
   --approve              trust the project: its agents, settings and resources are loaded
-  --json                 print the record as JSON
+  --json                 print the outcome as JSON
   --plain                print progress line by line, also on a terminal`;
 
 /** `flightdeck run`: the answer on standard output, everything else on standard error. */
@@ -29,13 +32,15 @@ export async function runCommand(args: readonly string[], context: CommandContex
 	if (rest.length > 0) throw new UsageError("The task is more than one argument. Put it in quotes.");
 	const task = given === "-" ? await readAll(process.stdin) : given;
 	const projectTrusted = values.approve ?? false;
-	const loaded = await loadCatalogue({ ...context, projectTrusted });
-	for (const { file, message } of loaded.problems) context.stderr(`${file}: ${message}\n`);
+	// The project is the one that the run works in, wherever the command was called.
+	const loaded = await loadCatalogue({ ...context, cwd: resolve(context.cwd, values.cwd ?? ""), projectTrusted });
 	const plan = planRun(
 		{ agent, task, model: values.model, thinking: values.thinking, cwd: values.cwd },
 		{ explicitSource: "flag", cwd: context.cwd, depth: currentDepth(context.env) },
 		loaded,
 	);
+	for (const { file, message } of relevantProblems(loaded, plan))
+		context.stderr(`${printableLine(`${file}: ${message}`, 500)}\n`);
 	const manager = new AgentManager({ ...context, program: findPi(context, values.pi) });
 	const interrupt = new AbortController();
 	const ends = onInterrupt(() => interrupt.abort());
@@ -59,6 +64,12 @@ export async function runCommand(args: readonly string[], context: CommandContex
 		ends();
 		manager.dispose();
 	}
+}
+
+/** What is wrong with the agent that runs and with settings; `doctor` tells the rest. */
+function relevantProblems({ catalogue, problems }: Catalogue, { agent }: RunPlan) {
+	const others = new Set([...catalogue.agents.map(({ file }) => file), ...catalogue.problems.map(({ file }) => file)]);
+	return problems.filter(({ file }) => file === agent.file || !others.has(file));
 }
 
 function parse(args: readonly string[]) {
@@ -116,8 +127,10 @@ async function printResult(result: RunResult, json: boolean, context: CommandCon
 }
 
 function closingLines({ outcome, record, recordDir, recordProblem }: RunResult): string[] {
+	const duration = formatDuration((record.completedAt ?? record.createdAt) - record.createdAt);
 	return [
 		`${record.status}${outcome.exitPath === "done" ? "" : ` (${outcome.exitPath})`}${outcome.reason ? `: ${outcome.reason}` : ""}`,
+		`${describeCounters(record)} · ${duration}`,
 		...outcome.warnings.map((warning) => `warning: ${warning}`),
 		...(recordProblem ? [`warning: the record is incomplete: ${recordProblem}`] : []),
 		...(recordDir ? [`record: ${recordDir}`] : []),

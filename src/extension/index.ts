@@ -4,6 +4,7 @@ import { printableLine } from "../manager/describe-activity.ts";
 import { type Catalogue, loadCatalogue } from "../manager/load-catalogue.ts";
 import { flightdeckDirectory } from "../records/run-directory.ts";
 import { locatePi } from "../runtimes/pi/locate-pi.ts";
+import { isProjectTrusted } from "./project-trust.ts";
 import { subagentTool } from "./subagent-tool.ts";
 
 /** pi-flightdeck inside pi. Loading it starts nothing: agents are read when a session starts, a run when it is asked for. */
@@ -12,7 +13,7 @@ export default function flightdeck(pi: ExtensionAPI): void {
 	const context = {
 		pi,
 		load: (ctx: ExtensionContext) =>
-			loadCatalogue({ agentDir: getAgentDir(), cwd: ctx.cwd, projectTrusted: ctx.isProjectTrusted() }),
+			loadCatalogue({ agentDir: getAgentDir(), cwd: ctx.cwd, projectTrusted: isProjectTrusted(pi, ctx) }),
 		manager: () => {
 			manager ??= createManager();
 			return manager;

@@ -15,6 +15,7 @@ import { resultText } from "../manager/result-text.ts";
 import { createActivity, subscribeUIObserver, toAgentUsage } from "../observers/index.ts";
 import { RUN_OPTIONS } from "../settings/option-table.ts";
 import { callerOf } from "./parent-session.ts";
+import { isProjectTrusted } from "./project-trust.ts";
 import { type RunView, viewRun } from "./run-view.ts";
 import { safeComponent } from "./safe-component.ts";
 import { renderCall, renderRun } from "./tool-card.ts";
@@ -54,7 +55,7 @@ export function subagentTool(known: Catalogue, context: SubagentToolContext) {
 		async execute(_toolCallId, params, signal, onUpdate, ctx) {
 			try {
 				const plan = planRun(params, callerOf(context.pi, ctx), await context.load(ctx));
-				return await run(plan, context.manager(), ctx, signal, onUpdate);
+				return await run(plan, context, ctx, signal, onUpdate);
 			} catch (error) {
 				if (!(error instanceof RunRefusedError)) throw error;
 				return { content: [{ type: "text", text: error.message }], details: undefined, isError: true };
@@ -73,7 +74,7 @@ type OnUpdate = Parameters<ToolDefinition<typeof parameters, Details>["execute"]
 
 async function run(
 	plan: RunPlan,
-	manager: AgentManager,
+	context: SubagentToolContext,
 	ctx: ExtensionContext,
 	signal: AbortSignal | undefined,
 	onUpdate: OnUpdate,
@@ -85,10 +86,11 @@ async function run(
 		recordDir: undefined,
 	};
 	let unsubscribe: () => void = () => undefined;
-	const result = await manager
+	const result = await context
+		.manager()
 		.spawnAndWait({
 			...plan,
-			projectTrusted: ctx.isProjectTrusted(),
+			projectTrusted: isProjectTrusted(context.pi, ctx),
 			startedBy: "tool",
 			parentSessionId: ctx.sessionManager.getSessionId(),
 			signal,

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { ChildEvent } from "../events/agent-event.ts";
 import { AgentRecord } from "../observers/agent-record.ts";
@@ -99,7 +98,7 @@ export class AgentManager {
 			meta,
 		});
 		const attempt = await this.#attempt(options, record, run);
-		return { record, recordDir: run.paths.root, recordProblem: run.problem, ...attempt };
+		return { record, recordDir: run.exists ? run.paths.root : undefined, recordProblem: run.problem, ...attempt };
 	}
 
 	/** Lets go of the guardian. Call it when no run is under way. */
@@ -138,15 +137,14 @@ export class AgentManager {
 		return {
 			outcome: { ...outcome, warnings },
 			model: result?.model,
-			resultFile: outcome.answer === null ? undefined : run.paths.result(entry.number),
+			resultFile: outcome.answer === null || !run.exists ? undefined : run.paths.result(entry.number),
 		};
 	}
 
 	/** @returns undefined when the run was aborted while its record was being made */
 	async #start(options: SpawnOptions, record: AgentRecord, run: RunRecord): Promise<PiAttempt | undefined> {
 		const { agent, task, cwd } = options;
-		const prompt = agent.systemPrompt;
-		if (prompt) await writeFile(run.paths.systemPrompt, prompt, { mode: 0o600 });
+		const { sessionDir, systemPromptFile } = await run.makeWorkFolder(agent.systemPrompt);
 		if (options.signal?.aborted) return undefined;
 		return startPiAttempt(
 			{
@@ -156,7 +154,7 @@ export class AgentManager {
 				program: this.#options.program,
 				env: piEnvironment({ env: this.#env, runId: record.runId, agentDir: this.#options.agentDir }),
 				child: {
-					sessionDir: run.paths.sessionDir,
+					sessionDir,
 					sessionId: record.runId,
 					name: sessionName(agent.name, task),
 					projectTrusted: options.projectTrusted,
@@ -165,7 +163,7 @@ export class AgentManager {
 					tools: options.tools,
 					extensions: options.extensions,
 					childExtension: packageFiles().childExtension,
-					systemPromptFile: prompt ? run.paths.systemPrompt : undefined,
+					systemPromptFile,
 				},
 			},
 			this.#factory,

@@ -27,6 +27,16 @@ export async function loadCatalogue(from: {
 		}),
 		readSettings(from),
 	]);
+	const untrusted: AgentProblem[] =
+		projectDir === undefined || from.projectTrusted
+			? []
+			: [
+					{
+						file: projectDir,
+						message:
+							"not read, since nobody has said that the project is trusted. In pi: /trust, or start it with --approve.",
+					},
+				];
 	const warnings = catalogue.agents.flatMap((agent) => agent.warnings);
-	return { catalogue, settings, problems: [...catalogue.problems, ...warnings, ...problems] };
+	return { catalogue, settings, problems: [...untrusted, ...catalogue.problems, ...warnings, ...problems] };
 }

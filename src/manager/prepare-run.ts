@@ -71,7 +71,7 @@ export function planRun(
 	const { settings, catalogue } = known;
 	if (caller.depth >= settings.maxDepth)
 		throw new RunRefusedError(
-			`Agents may be nested ${settings.maxDepth} deep (flightdeck.maxDepth), and this one is at that depth. Do the task yourself.`,
+			`Agents may be nested ${settings.maxDepth} deep (flightdeck.maxDepth), and this one is at that depth.${caller.explicitSource === "parameter" ? " Do the task yourself." : ""}`,
 		);
 	if (request.task.trim() === "") throw new RunRefusedError("The task is empty. Say what the agent is to do.");
 	const found = findAgent(catalogue, request.agent);

@@ -24,7 +24,13 @@ export function resultText(result: RunResult): string {
 	const answer = boundText(outcome.answer ?? "", ANSWER_BOUNDS);
 	const tail = [
 		...(outcome.answer ? [fence(run, "output", answer.text)] : outcome.status === "completed" ? ["(no answer)"] : []),
-		...(answer.omittedBytes > 0 ? [`${answer.omittedBytes} bytes more are in ${resultFile}`] : []),
+		...(answer.omittedBytes > 0
+			? [
+					resultFile
+						? `${answer.omittedBytes} bytes more are in ${resultFile}`
+						: `${answer.omittedBytes} bytes more could not be kept.`,
+				]
+			: []),
 		...(recordDir ? [`Record: ${recordDir}`] : []),
 	];
 	return [...head, ...tail].join("\n");

@@ -10,6 +10,6 @@ export function formatHeader(
 ): string {
 	return [
 		`pi-flightdeck v${build.version} (${build.root}) · node ${process.version} · ${process.platform}-${process.arch}`,
-		`run ${shortRunId(runId)} · ${agent} · model ${model.value ?? "pi's default"} (via ${model.source})`,
+		`run ${shortRunId(runId)} · ${agent} · model ${model.value === undefined ? "pi's default" : `${model.value} (via ${model.source})`}`,
 	].join("\n");
 }

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isRunId } from "./run-id.ts";
 
@@ -5,7 +6,8 @@ const RECORDS_VARIABLE = "PI_FLIGHTDECK_DIR";
 
 /** Where everything of ours is kept: `$PI_FLIGHTDECK_DIR`, else `flightdeck` in pi's own folder. */
 export function flightdeckDirectory(from: { readonly env: NodeJS.ProcessEnv; readonly agentDir: string }): string {
-	return resolve(from.env[RECORDS_VARIABLE] || join(from.agentDir, "flightdeck"));
+	const given = from.env[RECORDS_VARIABLE]?.replace(/^~(?=$|[/\\])/, homedir());
+	return resolve(given || join(from.agentDir, "flightdeck"));
 }
 
 /** The places of one run's record. Paths inside of a record are relative to `root`. */
@@ -14,8 +16,6 @@ export interface RunPaths {
 	readonly manifest: string;
 	readonly journal: string;
 	readonly summary: string;
-	readonly sessionDir: string;
-	readonly systemPrompt: string;
 	result(attempt: number): string;
 }
 
@@ -28,8 +28,6 @@ export function runPaths(flightdeckDir: string, runId: string): RunPaths {
 		manifest: join(root, "run.json"),
 		journal: join(root, "events.jsonl"),
 		summary: join(root, "summary.md"),
-		sessionDir: join(root, "session"),
-		systemPrompt: join(root, "system-prompt.md"),
 		result: (attempt) => join(root, `result-${attempt}.md`),
 	};
 }

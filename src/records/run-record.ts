@@ -1,5 +1,7 @@
-import { open } from "node:fs/promises";
-import { relative } from "node:path";
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, open, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
 import type { AgentEvent, AgentEventSource, ObservedEvent } from "../events/agent-event.ts";
 import type { AgentRecord } from "../observers/agent-record.ts";
 import { type LifecycleEvent, makeDirectory } from "../process/index.ts";
@@ -83,12 +85,33 @@ export class RunRecord {
 		const paths = runPaths(where.flightdeckDir, record.runId);
 		const run = new RunRecord(paths, record, description, createRedactor(where.env));
 		await run.#guarded(async () => {
-			makeDirectory(paths.sessionDir);
+			makeDirectory(paths.root);
 			await run.#writeManifest();
 		});
 		const { task: _task, ...identity } = description;
 		run.#journal.append({ type: "run-start", runId: record.runId, ...identity, environment: null });
 		return run;
+	}
+
+	/**
+	 * Makes the folder that the child works with: its session, and its system prompt if it has one. In the record; where the
+	 * disk refuses that, in a new folder for temporary files, since a record that fails must not cost the run.
+	 * @throws the system's error when there is no room there either
+	 */
+	async makeWorkFolder(systemPrompt: string): Promise<WorkFolder> {
+		try {
+			return await fillWorkFolder(this.paths.root, systemPrompt);
+		} catch (error) {
+			this.#problem ??= messageOf(error);
+			const folder = await mkdtemp(join(tmpdir(), "pi-flightdeck-run-"));
+			this.#problem += `; the child's session is in ${folder}`;
+			return fillWorkFolder(folder, systemPrompt);
+		}
+	}
+
+	/** Whether the folder of the record is there at all. */
+	get exists(): boolean {
+		return existsSync(this.paths.manifest);
 	}
 
 	/** Why the record is incomplete; undefined while it is whole. */
@@ -126,6 +149,7 @@ export class RunRecord {
 	async finish(end: RunEnd): Promise<void> {
 		const record = this.#record;
 		const { answer, attempt, ...verdict } = end;
+		await this.#guarded(() => this.#closeSession(attempt));
 		const { exit } = attempt;
 		this.#journal.append({
 			type: "run-end",
@@ -164,11 +188,16 @@ export class RunRecord {
 		await this.#guarded(() => this.#writeManifest(changes));
 	}
 
+	/** pi writes its session for everybody to read; the folder keeps others out, and a copy of the file should too. */
+	async #closeSession({ sessionFile }: RunAttempt): Promise<void> {
+		if (sessionFile !== null) await chmod(resolve(this.paths.root, sessionFile), 0o600);
+	}
+
 	async #guarded(write: () => Promise<void>): Promise<void> {
 		try {
 			await write();
 		} catch (error) {
-			this.#problem ??= error instanceof Error ? error.message : String(error);
+			this.#problem ??= messageOf(error);
 		}
 	}
 
@@ -202,6 +231,26 @@ export class RunRecord {
 			...changes,
 		};
 	}
+}
+
+/** What a child is given of the file system, beside the folder it works on. */
+export interface WorkFolder {
+	readonly sessionDir: string;
+	/** Undefined for an agent without one. */
+	readonly systemPromptFile: string | undefined;
+}
+
+async function fillWorkFolder(root: string, systemPrompt: string): Promise<WorkFolder> {
+	const sessionDir = join(root, "session");
+	makeDirectory(sessionDir);
+	if (!systemPrompt) return { sessionDir, systemPromptFile: undefined };
+	const systemPromptFile = join(root, "system-prompt.md");
+	await writeFile(systemPromptFile, systemPrompt, { mode: 0o600 });
+	return { sessionDir, systemPromptFile };
+}
+
+function messageOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
 }
 
 /** The path of a session file as it is stored: relative to the record when it lies in it. */

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { flightdeck } from "../support/e2e-command.ts";
@@ -107,6 +108,32 @@ test("an untrusted project's agents do not exist", async () => {
 	expect(result.text).toContain('Unknown agent "local"');
 	expect(JSON.stringify(scene.server.requests()[0]?.body.tools)).not.toContain("local");
 	expect(await runIdsIn(scene.agentDir)).toEqual([]);
+});
+
+test("H2: a project with nothing but agents was never asked about, and is not trusted for that", async () => {
+	const scene = await createScene([parent({ agent: "local", task: "Go" })], { files: PROJECT });
+
+	const run = await runParent(scene);
+
+	expect(onlyResult(run.results).text).toContain('Unknown agent "local"');
+	expect(run.stderr).toContain("not read, since nobody has said that the project is trusted");
+	expect(await runIdsIn(scene.agentDir)).toEqual([]);
+});
+
+test("a saved decision for the project, or pi's setting to trust all, is enough", async () => {
+	for (const [file, content] of [
+		["trust.json", (cwd: string) => ({ [cwd]: true })],
+		["settings.json", () => ({ defaultProjectTrust: "always", defaultProvider: "mock", defaultModel: "m1" })],
+	] as const) {
+		const scene = await createScene([parent({ agent: "local", task: "Go" }), child([{ text: "local" }])], {
+			files: PROJECT,
+		});
+		await writeFile(join(scene.agentDir, file), JSON.stringify(content(realpathSync(scene.cwd))));
+
+		const run = await runParent(scene);
+
+		expect(fencedOutput(onlyResult(run.results).text)).toBe("local");
+	}
 });
 
 /** Leaves a file where it is loaded. */

@@ -65,6 +65,6 @@ test("the header has two lines, without escape codes", () => {
 		"run deadbeef · scout · model mock/m1 (via flag)",
 	]);
 	expect(formatHeader({ version: "1", root: "/" }, RUN_ID, "a", { value: undefined, source: "default" })).toMatch(
-		/ · model pi's default \(via default\)$/,
+		/ · model pi's default$/,
 	);
 });

@@ -19,7 +19,7 @@ describe("the paths of a run", () => {
 	test("lie in a folder named by its id", () => {
 		const paths = runPaths("/records", RUN_ID);
 		expect(paths.root).toBe(join("/records", "runs", RUN_ID));
-		for (const path of [paths.manifest, paths.journal, paths.summary, paths.sessionDir, paths.result(3)])
+		for (const path of [paths.manifest, paths.journal, paths.summary, paths.result(3)])
 			expect(path.startsWith(paths.root)).toBe(true);
 		expect(paths.result(3)).toBe(join(paths.root, "result-3.md"));
 	});

@@ -63,12 +63,15 @@ describe("a run record", () => {
 		record.noteTurn({ turn: 1, in: 5, out: 6 });
 		await finish(opened);
 
+		await run.makeWorkFolder("You help.");
+
 		expect((await readdir(run.paths.root)).sort()).toEqual([
 			"events.jsonl",
 			"result-1.md",
 			"run.json",
 			"session",
 			"summary.md",
+			"system-prompt.md",
 		]);
 		expect(await readFile(run.paths.result(1), "utf8")).toBe("The answer.");
 		expect(await readFile(run.paths.summary, "utf8")).toContain("# scout: completed");
@@ -104,7 +107,8 @@ describe("a run record", () => {
 		await using folder = await tempFolder();
 		const opened = await open(join(folder.path, "deck"));
 		await finish(opened);
-		const { root, sessionDir } = opened.run.paths;
+		const { root } = opened.run.paths;
+		const { sessionDir } = await opened.run.makeWorkFolder("");
 		const mode = async (path: string) => (await stat(path)).mode & 0o777;
 		for (const path of [join(root, ".."), root, sessionDir]) expect(await mode(path)).toBe(0o700);
 		for (const name of ["run.json", "events.jsonl", "summary.md", "result-1.md"])
@@ -243,7 +247,7 @@ describe("a disk that fails costs the record and not the run:", () => {
 test("the path of a session file is relative in the record and absolute elsewhere", async () => {
 	await using folder = await tempFolder();
 	const { paths } = (await open(folder.path)).run;
-	expect(storedPath(paths, join(paths.sessionDir, "a.jsonl"))).toBe(join("session", "a.jsonl"));
+	expect(storedPath(paths, join(paths.root, "session", "a.jsonl"))).toBe(join("session", "a.jsonl"));
 	expect(storedPath(paths, "/elsewhere/a.jsonl")).toBe("/elsewhere/a.jsonl");
 	expect(storedPath(paths, undefined)).toBeNull();
 });

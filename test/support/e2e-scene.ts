@@ -19,7 +19,7 @@ export const FORMS = [
 		extension: join(ROOT, manifest.pi.extensions[0] ?? ""),
 		command: join(ROOT, manifest.bin.flightdeck),
 	},
-	{ form: "source", extension: join(ROOT, "src/extension/index.ts"), command: join(ROOT, "src/cli/main.ts") },
+	{ form: "source", extension: join(ROOT, "src/extension/index.ts"), command: join(ROOT, "src/cli/bin.ts") },
 ] as const;
 
 /** What users get, and what starts faster: the form for everything that is tested once. */

@@ -75,7 +75,9 @@ function fromHost({ packageDir, script }: NonNullable<PiClues["host"]>, execPath
 function fromPackage(packageDir: string, foundBy: "running" | "package", execPath: string): PiProgram {
 	const script = join(packageDir, PI_SCRIPT);
 	if (!existsSync(script))
-		throw new PiNotFoundError(`The installed ${PI_PACKAGE} has no ${PI_SCRIPT}. Install it again.`);
+		throw new PiNotFoundError(
+			`pi ${versionIn(packageDir) ?? ""} in ${packageDir} has no ${PI_SCRIPT}: it is too old, or incomplete. Install a newer one.`,
+		);
 	return { command: execPath, args: [script], foundBy, version: versionIn(packageDir) };
 }
 

@@ -92,9 +92,19 @@ function warningsOf({ stream, process, deniedDialogs }: PiAttemptFacts): string[
 		);
 	if (stream.malformedRecords > 0)
 		warnings.push(`Records of an unknown shape: ${formatNumber(stream.malformedRecords, "line")}.`);
+	for (const text of piWarnings(process.stderrTail)) warnings.push(`pi warned: ${text}`);
 	for (const error of stream.extensionErrors) warnings.push(`Extension error: ${error}`);
 	for (const title of deniedDialogs) warnings.push(`Denied, since nobody could be asked: ${title}`);
 	if (process.leftovers.length > 0) warnings.push(`Left running: pid ${process.leftovers.join(", ")}.`);
 	if (process.forcedExit && stream.settled) warnings.push("The child had to be ended after its work was done.");
 	return warnings;
+}
+
+/** That a session is new is what we want of it; everything else that pi warns of, a model it does not know above all, is news. */
+const EXPECTED_WARNING = /^No project session found with id/;
+const MAX_PI_WARNINGS = 5;
+
+function piWarnings(stderr: string): string[] {
+	const texts = [...stderr.matchAll(/^Warning: (.+)$/gm)].map(([, text = ""]) => text.trim());
+	return [...new Set(texts)].filter((text) => !EXPECTED_WARNING.test(text)).slice(0, MAX_PI_WARNINGS);
 }
