@@ -2,15 +2,10 @@
 export type { AgentDefinition, AgentProblem } from "./agents/agent-definition.ts";
 export type { AgentCatalogue } from "./agents/discover-agents.ts";
 export type { AgentEvent, AgentEventSource, ChildEvent, ObservedEvent } from "./events/agent-event.ts";
-export {
-	AgentManager,
-	type AttemptInfo,
-	type ManagerOptions,
-	type RunResult,
-	type SpawnOptions,
-} from "./manager/agent-manager.ts";
+export { AgentManager, type ManagerOptions } from "./manager/agent-manager.ts";
 export { type Catalogue, loadCatalogue } from "./manager/load-catalogue.ts";
 export { type Caller, planRun, type RunPlan, RunRefusedError, type RunRequest } from "./manager/prepare-run.ts";
+export type { AttemptInfo, RunResult, SpawnOptions } from "./manager/spawn-options.ts";
 export * from "./observers/index.ts";
 export * from "./process/index.ts";
 export { flightdeckDirectory, type RunPaths, runPaths } from "./records/run-directory.ts";

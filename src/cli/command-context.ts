@@ -18,14 +18,26 @@ export interface CommandContext {
 export function commandContext(env: NodeJS.ProcessEnv = process.env): CommandContext {
 	// The same rule as pi's: its own variable, else the folder in the home directory.
 	const given = env.PI_CODING_AGENT_DIR;
-	const agentDir = given ? resolve(given.replace(/^~(?=$|[/\\])/, homedir())) : join(homedir(), ".pi", "agent");
+	// The home directory is asked for only where it is needed: some users have none.
+	const agentDir = given ? resolve(given.replace(/^~(?=$|[/\\])/, () => homedir())) : join(homedir(), ".pi", "agent");
 	return {
 		env,
 		cwd: process.cwd(),
 		agentDir,
 		flightdeckDir: flightdeckDirectory({ env, agentDir }),
-		stdout: (text) => void process.stdout.write(text),
-		stderr: (text) => void process.stderr.write(text),
+		stdout: writerTo(process.stdout),
+		stderr: writerTo(process.stderr),
+	};
+}
+
+/** Whoever reads us may go away: from then on nothing is written, and what is under way goes on to its end. */
+function writerTo(stream: NodeJS.WriteStream): (text: string) => void {
+	let broken = false;
+	stream.on("error", () => {
+		broken = true;
+	});
+	return (text) => {
+		if (!broken) stream.write(text);
 	};
 }
 

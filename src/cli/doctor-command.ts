@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { printableLine } from "../manager/describe-activity.ts";
 import { loadCatalogue } from "../manager/load-catalogue.ts";
 import { makeDirectory } from "../process/index.ts";
 import { PiNotFoundError, type PiProgram } from "../runtimes/pi/locate-pi.ts";
@@ -29,7 +30,7 @@ export async function doctorCommand(args: readonly string[], context: CommandCon
 		...(await checkAgents(context)),
 		await checkRecords(context),
 	];
-	for (const { level, text } of findings) context.stdout(`${level.padEnd(7)} ${text}\n`);
+	for (const { level, text } of findings) context.stdout(`${level.padEnd(7)} ${printableLine(text, 2000)}\n`);
 	return findings.some(({ level }) => level === "error") ? EXIT.failed : EXIT.completed;
 }
 

@@ -1,3 +1,4 @@
+import { printableText } from "../manager/describe-activity.ts";
 import { RunRefusedError } from "../manager/prepare-run.ts";
 import { PiNotFoundError } from "../runtimes/pi/locate-pi.ts";
 import { packageFiles } from "../settings/package-files.ts";
@@ -15,36 +16,61 @@ flightdeck --help | --version
 Exit codes: 0 completed, 1 failed, 2 usage, 130 stopped by the user.
 `;
 
-process.exitCode = await main(process.argv.slice(2), commandContext());
+process.exitCode = await main(process.argv.slice(2));
 
-async function main([command, ...args]: string[], context: CommandContext): Promise<ExitCode> {
+async function main(args: readonly string[]): Promise<ExitCode> {
 	try {
-		if (
-			command === undefined ||
-			command === "--help" ||
-			command === "-h" ||
-			command === "help" ||
-			args.some((arg) => arg === "--help" || arg === "-h")
-		) {
-			context.stdout(USAGE);
-			return command === undefined ? EXIT.usage : EXIT.completed;
-		}
-		if (command === "--version" || command === "-v") {
+		return await dispatch(args, commandContext());
+	} catch (error) {
+		return report(error);
+	}
+}
+
+async function dispatch([command, ...args]: readonly string[], context: CommandContext): Promise<ExitCode> {
+	if (command === undefined || asksForHelp([command, ...args])) {
+		context.stdout(USAGE);
+		return command === undefined ? EXIT.usage : EXIT.completed;
+	}
+	switch (command) {
+		case "--version":
+		case "-v":
 			context.stdout(`${packageFiles().version}\n`);
 			return EXIT.completed;
-		}
-		if (command === "run") return await runCommand(args, context);
-		if (command === "doctor") return await doctorCommand(args, context);
-		throw new UsageError(`There is no command "${command}".`);
-	} catch (error) {
-		if (error instanceof UsageError) {
-			context.stderr(`${error.message}\n\n${USAGE}`);
-			return EXIT.usage;
-		}
-		if (error instanceof RunRefusedError || error instanceof PiNotFoundError) {
-			context.stderr(`${error.message}\n`);
-			return error instanceof RunRefusedError ? EXIT.usage : EXIT.failed;
-		}
-		throw error;
+		case "run":
+			return runCommand(args, context);
+		case "doctor":
+			return doctorCommand(args, context);
+		default:
+			throw new UsageError(`There is no command "${command}".`);
 	}
+}
+
+/** What stands behind `--` is no option, whatever it looks like. */
+function asksForHelp(words: readonly string[]): boolean {
+	const end = words.indexOf("--");
+	const options = end === -1 ? words : words.slice(0, end);
+	return words[0] === "help" || options.includes("--help") || options.includes("-h");
+}
+
+/** Says what went wrong. @returns the exit code for it; throws what nobody foresaw */
+function report(error: unknown): ExitCode {
+	const say = (text: string) => process.stderr.write(`${printableText(text)}\n`);
+	if (error instanceof UsageError) {
+		say(`${error.message}\n\n${USAGE}`);
+		return EXIT.usage;
+	}
+	if (error instanceof RunRefusedError) {
+		say(error.message);
+		return EXIT.usage;
+	}
+	if (error instanceof PiNotFoundError || isGoneFolder(error)) {
+		say(error.message);
+		return EXIT.failed;
+	}
+	throw error;
+}
+
+/** Node cannot tell the working directory when it was deleted. */
+function isGoneFolder(error: unknown): error is Error {
+	return error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
 }

@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { parseArgs } from "node:util";
-import { AgentManager, type RunResult } from "../manager/agent-manager.ts";
-import { describeCounters, printableLine } from "../manager/describe-activity.ts";
+import { AgentManager } from "../manager/agent-manager.ts";
+import { describeCounters, printableLine, printableText } from "../manager/describe-activity.ts";
 import { type Catalogue, loadCatalogue } from "../manager/load-catalogue.ts";
 import { planRun, type RunPlan } from "../manager/prepare-run.ts";
+import type { RunResult } from "../manager/spawn-options.ts";
 import { formatDuration } from "../records/format.ts";
 import { formatHeader } from "../records/header.ts";
 import { currentDepth } from "../runtimes/pi/pi-environment.ts";
@@ -43,7 +44,10 @@ export async function runCommand(args: readonly string[], context: CommandContex
 		context.stderr(`${printableLine(`${file}: ${message}`, 500)}\n`);
 	const manager = new AgentManager({ ...context, program: findPi(context, values.pi) });
 	const interrupt = new AbortController();
-	const ends = onInterrupt(() => interrupt.abort());
+	const ends = onInterrupt(
+		() => interrupt.abort(),
+		() => manager.abandon(),
+	);
 	const printer = new ProgressPrinter(context.stderr, interactive(values));
 	try {
 		const result = await manager.spawnAndWait({
@@ -52,7 +56,8 @@ export async function runCommand(args: readonly string[], context: CommandContex
 			startedBy: "command",
 			signal: interrupt.signal,
 			onProcessCreated: (process, { record }) => {
-				context.stderr(`${formatHeader(packageFiles(), record.runId, plan.agent.name, plan.model)}\n`);
+				const header = formatHeader(packageFiles(), record.runId, plan.agent.name, plan.model);
+				context.stderr(`${printableText(header)}\n`);
 				printer.follow(process.bus, record);
 			},
 		});
@@ -98,12 +103,16 @@ function interactive(values: { json?: boolean | undefined; plain?: boolean | und
 }
 
 /** The first Ctrl-C or TERM stops the run, the second ends this program; the guardian then ends the child. */
-function onInterrupt(stop: () => void): () => void {
+function onInterrupt(stop: () => void, beforeExit: () => void): () => void {
 	let seen = false;
 	const handle = () => {
-		if (seen) process.exit(EXIT.stopped);
-		seen = true;
-		stop();
+		if (!seen) {
+			seen = true;
+			stop();
+			return;
+		}
+		beforeExit();
+		process.exit(EXIT.stopped);
 	};
 	const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 	for (const signal of signals) process.on(signal, handle);
@@ -122,8 +131,10 @@ async function printResult(result: RunResult, json: boolean, context: CommandCon
 		);
 		return;
 	}
-	if (outcome.answer) context.stdout(`${outcome.answer.trimEnd()}\n`);
-	for (const line of closingLines(result)) context.stderr(`${line}\n`);
+	// To a file or a program the answer goes as it is; a terminal would obey what is in it.
+	const answer = outcome.answer?.trimEnd();
+	if (answer) context.stdout(`${process.stdout.isTTY ? printableText(answer) : answer}\n`);
+	for (const line of closingLines(result)) context.stderr(`${printableText(line)}\n`);
 }
 
 function closingLines({ outcome, record, recordDir, recordProblem }: RunResult): string[] {

@@ -26,6 +26,7 @@ export default function flightdeck(pi: ExtensionAPI): void {
 	});
 	pi.on("session_shutdown", () => {
 		// pi aborts the tool calls of a session that ends, and with them their runs.
+		manager?.noteShutdown();
 		manager?.dispose();
 		manager = undefined;
 	});

@@ -8,10 +8,12 @@ import {
 import { Text } from "@earendil-works/pi-tui";
 import { Type } from "typebox";
 import { formatRoster } from "../agents/agent-roster.ts";
-import type { AgentManager, AttemptInfo } from "../manager/agent-manager.ts";
+import type { AgentManager } from "../manager/agent-manager.ts";
+import { printableText } from "../manager/describe-activity.ts";
 import type { Catalogue } from "../manager/load-catalogue.ts";
 import { planRun, type RunPlan, RunRefusedError } from "../manager/prepare-run.ts";
 import { resultText } from "../manager/result-text.ts";
+import type { AttemptInfo } from "../manager/spawn-options.ts";
 import { createActivity, subscribeUIObserver, toAgentUsage } from "../observers/index.ts";
 import { RUN_OPTIONS } from "../settings/option-table.ts";
 import { callerOf } from "./parent-session.ts";
@@ -65,7 +67,7 @@ export function subagentTool(known: Catalogue, context: SubagentToolContext) {
 		renderResult: ({ details, content }, { expanded }, theme) => {
 			if (details) return renderRun(details, expanded, theme);
 			const refusal = content[0]?.type === "text" ? content[0].text : "";
-			return safeComponent(new Text(theme.fg("error", refusal), 0, 0));
+			return safeComponent(new Text(theme.fg("error", printableText(refusal)), 0, 0));
 		},
 	});
 }

@@ -1,6 +1,6 @@
 import { getMarkdownTheme, type Theme } from "@earendil-works/pi-coding-agent";
-import { type Component, Container, Markdown, Spacer, stripTerminalSequences, Text } from "@earendil-works/pi-tui";
-import { describeCounters, printableLine } from "../manager/describe-activity.ts";
+import { type Component, Container, Markdown, Spacer, Text } from "@earendil-works/pi-tui";
+import { describeCounters, printableLine, printableText } from "../manager/describe-activity.ts";
 import { formatDuration } from "../records/format.ts";
 import { shortRunId } from "../records/run-id.ts";
 import type { RunView } from "./run-view.ts";
@@ -23,7 +23,7 @@ export function renderRun(view: RunView, expanded: boolean, theme: Theme): Compo
 	const card = new Container();
 	const line = (text: string) => card.addChild(new Text(text, 0, 0));
 	line(`${mark(view, theme)} ${theme.fg("muted", statusLine(view))}`);
-	if (view.reason) line(theme.fg(view.status === "failed" ? "error" : "warning", clean(view.reason)));
+	if (view.reason) line(theme.fg(view.status === "failed" ? "error" : "warning", printableText(view.reason)));
 	for (const warning of view.warnings) line(theme.fg("warning", printableLine(warning)));
 	const tools = expanded ? view.recentTools : view.recentTools.slice(-FOLDED_TOOLS);
 	for (const tool of tools) line(`  ${theme.fg(tool.isError ? "error" : "dim", tool.text)}`);
@@ -37,10 +37,10 @@ function addAnswer(card: Container, { answer }: RunView, expanded: boolean, them
 	if (!answer.trim()) return;
 	if (expanded) {
 		card.addChild(new Spacer(1));
-		card.addChild(new Markdown(clean(answer), 0, 0, getMarkdownTheme()));
+		card.addChild(new Markdown(printableText(answer), 0, 0, getMarkdownTheme()));
 		return;
 	}
-	const lines = clean(answer).trim().split("\n");
+	const lines = printableText(answer).trim().split("\n");
 	const shown = lines.slice(0, FOLDED_ANSWER_LINES).join("\n");
 	const more = lines.length > FOLDED_ANSWER_LINES ? `\n… +${lines.length - FOLDED_ANSWER_LINES} lines` : "";
 	card.addChild(new Text(theme.fg("toolOutput", shown + more), 0, 0));
@@ -56,13 +56,6 @@ function mark({ status }: RunView, theme: Theme): string {
 function statusLine(view: RunView): string {
 	const status = view.exitPath && view.exitPath !== "done" ? `${view.status} (${view.exitPath})` : view.status;
 	const counters = describeCounters({ turns: view.turns, toolUses: view.toolUses, lifetimeUsage: view.usage });
-	return [shortRunId(view.runId), status, counters, view.model, formatDuration(view.durationMs)]
-		.filter(Boolean)
-		.join(" · ");
-}
-
-/** Text of a child without anything that would act on the terminal; line ends and tabs stay. */
-function clean(text: string): string {
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
-	return stripTerminalSequences(text.toWellFormed()).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+	const parts = [shortRunId(view.runId), status, counters, view.model, formatDuration(view.durationMs)];
+	return printableLine(parts.filter(Boolean).join(" · "), 400);
 }

@@ -5,12 +5,19 @@ import { formatCost, formatCount, formatNumber } from "../records/format.ts";
 
 /** How long one description may be, in bytes. */
 const MAX_BYTES = 160;
+const SHOWN_TOOLS = 4;
 /** Which argument says what a call is about, for tools whose arguments we know and for most others. */
 const TELLING_ARGUMENTS = ["command", "path", "file_path", "pattern", "query", "url", "task", "agent"];
 
 /** Text of a child made fit for one line of a terminal: no control sequences, no line ends. */
 export function printableLine(text: string, maxBytes = MAX_BYTES): string {
 	return cutToBytes(oneLine(stripVTControlCharacters(text.toWellFormed())), maxBytes);
+}
+
+/** Text of a child, or about one, without anything that would act on a terminal. Line ends and tabs stay. */
+export function printableText(text: string): string {
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+	return stripVTControlCharacters(text.toWellFormed()).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 }
 
 /** A tool call on one line: `bash npm test`, `read src/index.ts`. */
@@ -24,7 +31,10 @@ export function describeTool(name: string, args: unknown): string {
 
 /** What a child does at this moment, on one line. */
 export function describeActivity(activity: AgentActivity): string {
-	const tools = [...activity.activeTools.values()].map((tool) => describeTool(tool.name, tool.args));
+	// A line has room for a few: a child may claim to run any number.
+	const tools = [...activity.activeTools.values()]
+		.slice(0, SHOWN_TOOLS)
+		.map((tool) => describeTool(tool.name, tool.args));
 	if (tools.length > 0) return printableLine(tools.join(" · "));
 	if (activity.phase === "retrying") return printableLine(`retrying after: ${activity.note}`);
 	const lastLine = activity.text.trimEnd().split("\n").at(-1);

@@ -115,7 +115,10 @@ function withProblems(message: string, { problems }: AgentCatalogue, name: strin
 function resolveCwd(given: string | undefined, callerCwd: string): string {
 	// Models put an @ before paths, as people do in prompts.
 	const text = (given ?? "").replace(/^@/, "");
-	const cwd = resolve(callerCwd, text.replace(/^~(?=$|[/\\])/, homedir()));
+	const cwd = resolve(
+		callerCwd,
+		text.replace(/^~(?=$|[/\\])/, () => homedir()),
+	);
 	const stats = statsOf(cwd);
 	if (!stats)
 		throw new RunRefusedError(`The working directory ${cwd} does not exist. Give an existing one, or leave cwd out.`);

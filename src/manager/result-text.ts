@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { boundText } from "../records/bounded-text.ts";
 import { shortRunId } from "../records/run-id.ts";
-import type { RunResult } from "./agent-manager.ts";
 import { describeCounters } from "./describe-activity.ts";
+import type { RunResult } from "./spawn-options.ts";
 
 /** How much of an answer the parent's model gets: as much as pi gives it of a tool's output. */
 const ANSWER_BOUNDS = { maxBytes: 50 * 1024, maxLines: 2000 };
+
+const MAX_WARNINGS = 10;
 
 /**
  * What the parent's model is told of a run: what happened in our words, and the child's own words fenced off as output,
@@ -18,7 +20,10 @@ export function resultText(result: RunResult): string {
 		`Run ${run} ${outcome.status}${outcome.exitPath === "done" ? "" : ` (${outcome.exitPath})`} · ${describeCounters(record)}`,
 		...(outcome.status === "failed" ? ["The reason it failed:", fence(run, "reason", outcome.reason)] : []),
 		...(outcome.status === "stopped" ? [`Reason: ${outcome.reason}`] : []),
-		...outcome.warnings.map((warning) => `Warning: ${oneFencedLine(warning)}`),
+		...outcome.warnings.slice(0, MAX_WARNINGS).map((warning) => `Warning: ${oneFencedLine(warning)}`),
+		...(outcome.warnings.length > MAX_WARNINGS
+			? [`${outcome.warnings.length - MAX_WARNINGS} more warnings are in the record.`]
+			: []),
 		...(result.recordProblem ? [`Warning: the run record is incomplete: ${result.recordProblem}`] : []),
 	];
 	const answer = boundText(outcome.answer ?? "", ANSWER_BOUNDS);

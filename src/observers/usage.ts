@@ -59,5 +59,5 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function count(value: unknown): number {
-	return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+	return typeof value === "number" && value > 0 && value <= Number.MAX_SAFE_INTEGER ? value : 0;
 }

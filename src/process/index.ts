@@ -7,13 +7,7 @@ export type { LifecycleEvent, LifecycleEventType } from "./lifecycle-event.ts";
 export { LogFileTailer, type LogTailerMetrics } from "./log-file-tailer.ts";
 export type { LogSourceConfig } from "./log-source.ts";
 export { makeDirectory } from "./make-directory.ts";
-export {
-	ManagedProcess,
-	type ProcessDiagnostics,
-	type ProcessDurations,
-	type ProcessEventListeners,
-	type ProcessTimestamps,
-} from "./managed-process.ts";
+export { ManagedProcess, type ProcessEventListeners } from "./managed-process.ts";
 export {
 	ManagedProcessFactory,
 	type ManagedProcessFactoryOptions,
@@ -29,6 +23,7 @@ export {
 } from "./output-bus.ts";
 export type { HandlerContext, OutputHandler, OutputHandlerFactory, TypedEvent } from "./output-handler.ts";
 export { type OutputSource, OutputSources, sourceKey } from "./output-source.ts";
+export type { ProcessDiagnostics, ProcessDurations, ProcessTimestamps } from "./process-diagnostics.ts";
 export type { ProcessOutcome } from "./process-outcome.ts";
 export { createProcessTable, type ProcessEntry, type ProcessMarker, type ProcessTable } from "./process-table.ts";
 export { spawnChecked } from "./spawn-checked.ts";

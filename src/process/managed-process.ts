@@ -1,19 +1,20 @@
 import type { ChildProcess } from "node:child_process";
-import type { BusMetrics } from "./bus-metrics.ts";
 import { type HrTimestamp, hrNow } from "./hr-timestamp.ts";
 import type { LifecycleEvent, LifecycleEventType } from "./lifecycle-event.ts";
 import { Listeners } from "./listeners.ts";
-import type { LogFileTailer, LogTailerMetrics } from "./log-file-tailer.ts";
+import type { LogFileTailer } from "./log-file-tailer.ts";
 import { type Operation, OperationTracker } from "./operations.ts";
 import type { LineListener, ProcessOutputBus } from "./output-bus.ts";
 import type { TypedEvent } from "./output-handler.ts";
 import { OutputSources } from "./output-source.ts";
+import type { ProcessDiagnostics, ProcessDurations, ProcessTimestamps } from "./process-diagnostics.ts";
 import { findFamily, stillAlive } from "./process-family.ts";
 import type { ProcessOutcome } from "./process-outcome.ts";
 import { signalGroup, signalProcess } from "./process-signals.ts";
 import type { ProcessMarker, ProcessTable } from "./process-table.ts";
 import {
 	DEFAULT_GRACE_MS,
+	endFamily,
 	type LadderOptions,
 	type LadderResult,
 	type LadderTarget,
@@ -32,41 +33,6 @@ const EXCERPT_CHARACTERS = 500;
 
 /** How long a process may take from closing its files to being gone, in milliseconds. */
 const ENDING_MS = 200;
-
-/** When things happened, on the monotonic clock; undefined while they have not. */
-export interface ProcessTimestamps {
-	/** When somebody asked for the process. */
-	readonly requested: HrTimestamp;
-	/** When it was handed to us, right after the spawn. */
-	readonly created: HrTimestamp;
-	/** When the system had started it. */
-	readonly running: HrTimestamp | undefined;
-	readonly killRequested: HrTimestamp | undefined;
-	/** When KILL was sent. */
-	readonly killed: HrTimestamp | undefined;
-	readonly exited: HrTimestamp | undefined;
-}
-
-/** Milliseconds; undefined while one end is missing, `total` and `processLifetime` run on until the exit. */
-export interface ProcessDurations {
-	readonly total: number;
-	readonly spawnLatency: number;
-	readonly startupLatency: number | undefined;
-	readonly processLifetime: number | undefined;
-	readonly killLatency: number | undefined;
-}
-
-export interface ProcessDiagnostics {
-	readonly pid: number | undefined;
-	readonly exitCode: number | null;
-	readonly killed: boolean;
-	readonly timestamps: ProcessTimestamps;
-	readonly durations: ProcessDurations;
-	readonly handlerNames: readonly string[];
-	readonly busMetrics: BusMetrics;
-	/** By name of the log source. */
-	readonly tailerMetrics: Readonly<Record<string, LogTailerMetrics>>;
-}
 
 export interface ProcessEventListeners {
 	exit: (code: number | null, signal: NodeJS.Signals | null) => void;
@@ -276,6 +242,17 @@ export class ManagedProcess<E extends TypedEvent = TypedEvent> {
 			this.#exit.resolve();
 		});
 		return this.settled;
+	}
+
+	/**
+	 * Ends what is left of the family of a child that is gone: nobody is there any more to end it.
+	 * @param graceMs milliseconds from TERM to KILL
+	 * @returns the pids that survived; empty also while the child runs, and on Windows
+	 */
+	async endLeftovers(graceMs = DEFAULT_GRACE_MS): Promise<readonly number[]> {
+		const { pid } = this.#child;
+		if (pid === undefined || this.#exited === undefined || this.#parts.platform === "win32") return [];
+		return endFamily(this.#target(pid), graceMs);
 	}
 
 	#listeners<K extends Exclude<keyof ProcessEventListeners, "line">>(event: K) {

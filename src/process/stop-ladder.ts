@@ -60,6 +60,17 @@ export async function ask(target: LadderTarget, request: LadderOptions["request"
 	await settledWithin(Promise.race([exited, asked]), graceMs);
 }
 
+/**
+ * Ends what a child left behind that is gone already: TERM, a grace, KILL. @returns the pids that survived
+ * @param graceMs milliseconds from TERM to KILL
+ */
+export async function endFamily(target: LadderTarget, graceMs: number): Promise<readonly number[]> {
+	const family = await findFamily(target);
+	if (family.length === 0) return [];
+	await termSurvivors(target, family, graceMs);
+	return (await kill(target, family)).leftovers;
+}
+
 /** TERM to the child, as often as wanted. @returns whether it was needed */
 async function term(target: LadderTarget, options: LadderOptions, graceMs: number): Promise<boolean> {
 	if (target.gone()) return false;
@@ -91,12 +102,15 @@ async function kill(
 	target.onHardKill();
 	const all = new Map<number, ProcessEntry>();
 	for (const entry of [...first, ...family]) all.set(entry.pid, entry);
+	let emptyLooks = 0;
 	const allDead = async () => {
-		// Looked up anew each time: a member may have forked between the snapshot and its KILL.
+		// Looked up anew each time: a member may have forked between the snapshot and its KILL. One look is no snapshot of a
+		// moment: what forks while the table is read can be missed, so it takes two that find nobody.
 		family = await findFamily(target, [...all.values()]);
 		for (const entry of family) all.set(entry.pid, entry);
 		for (const { pid } of family) signalProcess(pid, "SIGKILL");
-		return family.length === 0 && target.gone();
+		emptyLooks = family.length === 0 ? emptyLooks + 1 : 0;
+		return emptyLooks >= 2 && target.gone();
 	};
 	if (!target.gone()) signalChild(target, "SIGKILL");
 	for (const { pid } of family) signalProcess(pid, "SIGKILL");

@@ -1,11 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** How often a rename is tried again, and how long is waited before, in milliseconds: virus scanners hold files for a moment. */
 const RENAME_DELAYS_MS = [20, 60, 200];
-
-/** Numbers the temporary files, so that two writes of one file do not share theirs. */
-let writes = 0;
 
 /**
  * Replaces a file so that a reader sees the old content or the new one, also after a crash: written beside it, flushed,
@@ -13,9 +11,9 @@ let writes = 0;
  * @throws the system's error when it cannot be written; the old content is still there then
  */
 export async function writeAtomically(path: string, content: string): Promise<void> {
-	const temporary = `${path}.${process.pid}-${++writes}.tmp`;
+	const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
 	try {
-		const file = await open(temporary, "w", 0o600);
+		const file = await open(temporary, "wx", 0o600);
 		try {
 			await file.writeFile(content);
 			await file.sync();

@@ -1,6 +1,7 @@
+import { appendFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { ObservedEvent } from "../events/agent-event.ts";
-import type { Redact } from "./redaction.ts";
+import { type Redact, redactJson } from "./redaction.ts";
 
 /** One line of a journal: a typed object; the time is added when it is appended. */
 export interface JournalEntry {
@@ -21,6 +22,8 @@ export class Journal {
 	#file: Promise<FileHandle> | undefined;
 	#pending: string[] = [];
 	#pendingBytes = 0;
+	/** The batch that is being written. */
+	#unwritten = "";
 	#writing: Promise<void> | undefined;
 	#failure: string | undefined;
 	#closed = false;
@@ -49,8 +52,9 @@ export class Journal {
 	/** @param json an object with at least one field; the time goes in front of it */
 	#appendJson(json: string): void {
 		if (this.#closed || this.#failure !== undefined) return;
-		const rest = json.slice(json.indexOf("{") + 1);
-		const line = `${this.#redact(`{"ts":"${new Date().toISOString()}",${rest}`)}\n`;
+		const clean = redactJson(json, this.#redact);
+		const rest = clean.slice(clean.indexOf("{") + 1);
+		const line = `{"ts":"${new Date().toISOString()}",${rest}\n`;
 		this.#pendingBytes += line.length;
 		if (this.#pendingBytes > MAX_PENDING_BYTES) {
 			this.#fail(new Error("the disk is too slow for the journal"));
@@ -66,7 +70,23 @@ export class Journal {
 		await this.#writing;
 		const file = await this.#file?.catch(() => undefined);
 		this.#file = undefined;
-		await file?.close().catch((error) => this.#fail(error));
+		if (!file) return;
+		try {
+			if ((await file.stat()).nlink === 0) this.#fail(new Error("the journal was deleted while it was written"));
+			await file.close();
+		} catch (error) {
+			this.#fail(error);
+		}
+	}
+
+	/** Writes what is left in this tick, for a program that must end now. Lines under way may come twice. */
+	closeNow(): void {
+		this.#closed = true;
+		try {
+			appendFileSync(this.#path, this.#unwritten + this.#pending.join(""), { mode: 0o600 });
+		} catch (error) {
+			this.#fail(error);
+		}
 	}
 
 	/** One batch after the other, so that lines never mix and a slow disk meets fewer, larger writes. */
@@ -75,10 +95,11 @@ export class Journal {
 			this.#file ??= open(this.#path, "a", 0o600);
 			const file = await this.#file;
 			while (this.#pending.length > 0) {
-				const batch = this.#pending.join("");
+				this.#unwritten = this.#pending.join("");
 				this.#pending = [];
 				this.#pendingBytes = 0;
-				await file.appendFile(batch);
+				await file.appendFile(this.#unwritten);
+				this.#unwritten = "";
 			}
 		} catch (error) {
 			this.#fail(error);

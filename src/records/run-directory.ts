@@ -6,7 +6,7 @@ const RECORDS_VARIABLE = "PI_FLIGHTDECK_DIR";
 
 /** Where everything of ours is kept: `$PI_FLIGHTDECK_DIR`, else `flightdeck` in pi's own folder. */
 export function flightdeckDirectory(from: { readonly env: NodeJS.ProcessEnv; readonly agentDir: string }): string {
-	const given = from.env[RECORDS_VARIABLE]?.replace(/^~(?=$|[/\\])/, homedir());
+	const given = from.env[RECORDS_VARIABLE]?.replace(/^~(?=$|[/\\])/, () => homedir());
 	return resolve(given || join(from.agentDir, "flightdeck"));
 }
 

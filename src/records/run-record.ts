@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { chmod, mkdtemp, open, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
@@ -6,8 +6,8 @@ import type { AgentEvent, AgentEventSource, ObservedEvent } from "../events/agen
 import type { AgentRecord } from "../observers/agent-record.ts";
 import { type LifecycleEvent, makeDirectory } from "../process/index.ts";
 import { writeAtomically } from "./atomic-write.ts";
-import { Journal } from "./journal.ts";
-import { createRedactor, type Redact } from "./redaction.ts";
+import { Journal, type JournalEntry } from "./journal.ts";
+import { createRedactor, type Redact, redactJson } from "./redaction.ts";
 import { type RunPaths, runPaths } from "./run-directory.ts";
 import type { RunAttempt, RunManifest, RunMeta, RunOwner } from "./run-manifest.ts";
 import { formatSummary } from "./summary.ts";
@@ -145,17 +145,57 @@ export class RunRecord {
 		await this.#guarded(() => this.#writeManifest({ attempts: [attempt] }));
 	}
 
-	/** Writes everything that belongs to the end. Call it when the record has its end status. Never rejects. */
-	async finish(end: RunEnd): Promise<void> {
-		const record = this.#record;
+	/**
+	 * Writes everything that belongs to the end. Call it when the record has its end status. Never rejects.
+	 * @returns whether the answer was stored whole
+	 */
+	async finish(end: RunEnd): Promise<boolean> {
 		const { answer, attempt, ...verdict } = end;
+		// The child, or somebody else, may have deleted it: what is known is written all the same.
+		await this.#guarded(() => makeDirectory(this.paths.root));
 		await this.#guarded(() => this.#closeSession(attempt));
-		const { exit } = attempt;
-		this.#journal.append({
+		this.#journal.append(this.#runEnd(end));
+		await this.#journal.close();
+		const stored = answer !== null && (await this.#guarded(() => this.#storeResult(attempt.number, answer)));
+		const changes = { ...verdict, attempts: [attempt] };
+		await this.#guarded(() =>
+			writeAtomically(this.paths.summary, this.#redact(formatSummary(this.#manifest(changes), answer))),
+		);
+		await this.#guarded(() => this.#writeManifest(changes));
+		return stored;
+	}
+
+	/** The last word of a program that ends in this tick: journal and manifest, without summary and result. Never throws. */
+	finishNow(end: Omit<RunEnd, "answer">): void {
+		const { attempt, ...verdict } = end;
+		this.#journal.append(this.#runEnd({ ...end, answer: null }));
+		this.#journal.closeNow();
+		try {
+			writeFileSync(this.paths.manifest, this.#manifestText({ ...verdict, attempts: [attempt] }), { mode: 0o600 });
+		} catch (error) {
+			// There is nobody left to tell.
+			this.#problem ??= messageOf(error);
+		}
+	}
+
+	/** Masks the secrets of the environment in a text. */
+	redact(text: string): string {
+		return this.#redact(text);
+	}
+
+	async #storeResult(attempt: number, answer: string): Promise<void> {
+		// "wx": a result is never overwritten.
+		const file = await open(this.paths.result(attempt), "wx", 0o600);
+		await file.writeFile(this.#redact(answer)).finally(() => file.close());
+	}
+
+	#runEnd({ exitPath, warnings, attempt: { exit } }: RunEnd): JournalEntry {
+		const record = this.#record;
+		return {
 			type: "run-end",
-			exitPath: verdict.exitPath,
+			exitPath,
 			status: record.status,
-			warnings: verdict.warnings,
+			warnings,
 			turnsUsed: record.turns,
 			maxTurns: null,
 			repairCyclesUsed: 0,
@@ -173,37 +213,34 @@ export class RunRecord {
 			stopReason: exit?.stopReason ?? null,
 			forcedExit: exit?.forced ?? false,
 			leftovers: exit?.leftovers ?? [],
-		});
-		await this.#journal.close();
-		if (answer !== null)
-			await this.#guarded(async () => {
-				// "wx": a result is never overwritten.
-				const file = await open(this.paths.result(attempt.number), "wx", 0o600);
-				await file.writeFile(this.#redact(answer)).finally(() => file.close());
-			});
-		const changes = { ...verdict, attempts: [attempt] };
-		await this.#guarded(() =>
-			writeAtomically(this.paths.summary, this.#redact(formatSummary(this.#manifest(changes), answer))),
-		);
-		await this.#guarded(() => this.#writeManifest(changes));
+		};
 	}
 
 	/** pi writes its session for everybody to read; the folder keeps others out, and a copy of the file should too. */
 	async #closeSession({ sessionFile }: RunAttempt): Promise<void> {
-		if (sessionFile !== null) await chmod(resolve(this.paths.root, sessionFile), 0o600);
+		const file = sessionFile === null ? undefined : resolve(this.paths.root, sessionFile);
+		// A child names its session before it writes it.
+		if (file && existsSync(file)) await chmod(file, 0o600);
 	}
 
-	async #guarded(write: () => Promise<void>): Promise<void> {
+	/** @returns whether it worked */
+	async #guarded(write: () => Promise<void> | void): Promise<boolean> {
 		try {
 			await write();
+			return true;
 		} catch (error) {
 			this.#problem ??= messageOf(error);
+			return false;
 		}
 	}
 
 	async #writeManifest(changes: Partial<RunManifest> = {}): Promise<void> {
-		const text = JSON.stringify(this.#manifest(changes), undefined, "\t");
-		await writeAtomically(this.paths.manifest, `${this.#redact(text)}\n`);
+		await writeAtomically(this.paths.manifest, this.#manifestText(changes));
+	}
+
+	#manifestText(changes: Partial<RunManifest>): string {
+		const clean = redactJson(JSON.stringify(this.#manifest(changes)), this.#redact);
+		return `${JSON.stringify(JSON.parse(clean), undefined, "\t")}\n`;
 	}
 
 	#manifest(changes: Partial<RunManifest>): RunManifest {

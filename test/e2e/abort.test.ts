@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { AgentManager, type SpawnOptions } from "../../src/manager/agent-manager.ts";
+import { AgentManager } from "../../src/manager/agent-manager.ts";
 import { loadCatalogue } from "../../src/manager/load-catalogue.ts";
 import { planRun } from "../../src/manager/prepare-run.ts";
+import type { SpawnOptions } from "../../src/manager/spawn-options.ts";
 import { locatePi } from "../../src/runtimes/pi/locate-pi.ts";
 import { PI_CLI } from "../../support/run-pi.ts";
 import { startFlightdeck } from "../support/e2e-command.ts";

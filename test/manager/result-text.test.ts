@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { RunResult } from "../../src/manager/agent-manager.ts";
 import { resultText } from "../../src/manager/result-text.ts";
+import type { RunResult } from "../../src/manager/spawn-options.ts";
 import { AgentRecord } from "../../src/observers/index.ts";
 import type { AttemptOutcome } from "../../src/runtimes/outcome.ts";
 import { RUN_ID } from "../records/descriptions.ts";

@@ -228,7 +228,10 @@ describe("a disk that fails costs the record and not the run:", () => {
 		const opened = await open(folder.path);
 		await rm(opened.run.paths.root, { recursive: true });
 		await finish(opened);
-		expect(opened.run.problem).toMatch(/ENOENT/);
+		expect(opened.run.problem).toMatch(/deleted/);
+		// F15: what was known in the end is there all the same.
+		expect(await json(opened.run.paths.manifest)).toMatchObject({ status: "completed", recordComplete: false });
+		expect(await readFile(opened.run.paths.result(1), "utf8")).toBe("The answer.");
 	});
 
 	test("the journal cannot be written, and the manifest says so", async () => {

@@ -131,11 +131,11 @@ export class PiEventsHandler implements OutputHandler {
 		const text = textOf(message.content);
 		this.#update({
 			lastAssistant: {
-				stopReason: message.stopReason,
-				rawStopReason: message.rawStopReason,
-				errorMessage: message.errorMessage,
-				provider: message.provider,
-				model: message.model,
+				stopReason: textOrUndefined(message.stopReason) ?? "",
+				rawStopReason: textOrUndefined(message.rawStopReason),
+				errorMessage: textOrUndefined(message.errorMessage),
+				provider: textOrUndefined(message.provider),
+				model: textOrUndefined(message.model),
 				text,
 			},
 			...(text.trim() ? { lastText: text } : {}),
@@ -165,6 +165,12 @@ export const piEventsHandlerFactory: OutputHandlerFactory<ChildEvent> = {
 
 type AssistantMessage = Extract<Extract<AgentEvent, { type: "message_end" }>["message"], { role: "assistant" }>;
 
+/** A field that should be a text. The child's word for it is not enough: what comes here is stored and shown. */
+function textOrUndefined(value: unknown): string | undefined {
+	if (value === undefined || value === null || typeof value === "string") return value ?? undefined;
+	return JSON.stringify(value);
+}
+
 /** The text of a message without its thinking and tool calls. Tolerates content of another shape: it comes from outside. */
 function textOf(content: unknown): string {
 	if (typeof content === "string") return content;
@@ -176,7 +182,9 @@ function textOf(content: unknown): string {
 }
 
 function describeExtensionError(event: Extract<ChildEvent, { type: "extension_error" }>): string {
-	return `${event.extensionPath ?? "extension"}${event.event ? ` (${event.event})` : ""}: ${event.error ?? "unknown error"}`;
+	const { extensionPath: path, event: name, error } = event;
+	const when = textOrUndefined(name);
+	return `${textOrUndefined(path) ?? "extension"}${when ? ` (${when})` : ""}: ${textOrUndefined(error) ?? "unknown error"}`;
 }
 
 interface HotEvent {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { findPackageJSON } from "node:module";
-import { basename, dirname, extname, join, sep } from "node:path";
+import { basename, dirname, extname, join, resolve, sep } from "node:path";
 import { findOnPath } from "../../process/index.ts";
 
 /** The program that a pi child is started with. */
@@ -56,8 +56,10 @@ export function locatePi(clues: PiClues): PiProgram {
 	);
 }
 
-function fromOverride(path: string, execPath: string): PiProgram {
-	if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+function fromOverride(given: string, execPath: string): PiProgram {
+	// A name without a slash would be looked up on PATH when it is spawned.
+	const path = resolve(given);
+	if (!isFile(path))
 		throw new PiNotFoundError(`${path} is no file. --pi and ${PI_OVERRIDE_VARIABLE} take the path of the pi program.`);
 	return { ...fromFile(path, execPath), foundBy: "override" };
 }
@@ -88,6 +90,15 @@ function fromFile(path: string, execPath: string): Omit<PiProgram, "foundBy"> {
 	const version = packageJson === undefined ? undefined : versionIn(dirname(packageJson));
 	if (/^\.[cm]?js$/.test(extname(real))) return { command: execPath, args: [real], version };
 	return { command: path, args: [], version };
+}
+
+function isFile(path: string): boolean {
+	try {
+		return statSync(path).isFile();
+	} catch {
+		// Missing, unreadable, a loop of links: no file to run, whatever the reason.
+		return false;
+	}
 }
 
 function findPackageDir(from: string): string | undefined {

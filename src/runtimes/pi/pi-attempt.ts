@@ -50,6 +50,10 @@ export interface PiAttempt {
 const ABORT_WAIT_MS = 2000;
 /** How long it may take to exit once its stdin is closed, in milliseconds (measured: 75 to 160). */
 const EXIT_WAIT_MS = 3000;
+/** How long it may take to say whether it is idle, in milliseconds (measured: below 10). */
+const CONFIRM_WAIT_MS = 2000;
+/** How long the tools of a child that died may take to end when asked, in milliseconds. */
+const LEFTOVER_GRACE_MS = 2000;
 /** After this many milliseconds without an answer to the task the process reports a `response_timeout`. */
 const START_TIMEOUT_MS = 30_000;
 
@@ -76,8 +80,9 @@ export function startPiAttempt(spec: PiAttemptSpec, factory: ManagedProcessFacto
 		envMarker: runMarker(spec.runId),
 		ladder,
 	});
-	if (!child.stdin) throw new SpawnCheckError("The child has no stdin.");
+	if (!child.stdin || !child.stdout) throw new SpawnCheckError("The child has no pipes.");
 	const attempt = new RunningPiAttempt(spec, managed, new RpcClient(managed, child.stdin));
+	child.stdout.once("close", () => attempt.noteOutputClosed());
 	return attempt;
 }
 
@@ -94,18 +99,21 @@ class RunningPiAttempt implements PiAttempt {
 	#promptError: string | undefined;
 	#promptHandled = false;
 	#sessionFile: string | undefined;
+	#outputLost = false;
+	/** What the stream had said when the work was over: what a child adds while it is sent away changes nothing. */
+	#lastWord: PiStreamFacts | undefined;
 
 	constructor(spec: PiAttemptSpec, process: ManagedProcess<ChildEvent>, rpc: RpcClient) {
 		this.#spec = spec;
 		this.process = process;
 		this.#rpc = rpc;
-		process.bus.subscribe(() => this.#over.resolve(), { types: ["agent_settled"] });
+		process.bus.subscribe(() => void this.#confirmEnd(), { types: ["agent_settled"] });
 		this.finished = this.#run();
 	}
 
 	stop(reason: string): void {
 		// After the child's last word an end is only tidied up: the outcome stands.
-		if (!this.#facts().settled) this.#stop ??= { reason };
+		if (!this.#lastWord && !this.#facts().settled) this.#stop ??= { reason };
 		void this.process.stop(reason);
 	}
 
@@ -119,24 +127,59 @@ class RunningPiAttempt implements PiAttempt {
 		await settledWithin(left, EXIT_WAIT_MS);
 	}
 
+	/** A child that cannot tell us anything any more is of no use; one that exits closes its output too. */
+	noteOutputClosed(): void {
+		if (this.#facts().settled) return;
+		void settledWithin(this.process.settled, EXIT_WAIT_MS).then((exited) => {
+			if (exited) return;
+			this.#outputLost = true;
+			this.#over.resolve();
+		});
+	}
+
+	/**
+	 * An extension of the child may have started more work when it heard that the work was over: the child itself is asked
+	 * whether it is idle.
+	 */
+	async #confirmEnd(): Promise<void> {
+		let state: unknown;
+		await settledWithin(
+			this.#ask({ type: "get_state" }).then((answer) => {
+				state = answer;
+			}),
+			CONFIRM_WAIT_MS,
+		);
+		const busy = isObject(state) && (state.isStreaming === true || Number(state.pendingMessageCount) > 0);
+		// When it is busy, it will settle once more.
+		if (busy || !this.#facts().settled) return;
+		this.#lastWord = this.#facts();
+		this.#over.resolve();
+	}
+
 	async #run(): Promise<PiAttemptResult> {
 		void this.#askSession();
 		void this.#prompt();
 		await Promise.race([this.#over.promise, this.process.settled]);
-		const outcome = await this.#end();
+		let outcome = await this.#end();
+		const stream = this.#lastWord ?? this.#facts();
+		// A child that died in the middle of its work left its tools behind, and nobody else knows of them.
+		if (!stream.settled && outcome.leftovers.length > 0)
+			outcome = { ...outcome, leftovers: await this.process.endLeftovers(LEFTOVER_GRACE_MS) };
 		this.#rpc.dispose();
 		return {
 			outcome: decidePiOutcome({
-				stream: this.#facts(),
+				stream,
 				process: outcome,
 				stop: this.#stop,
 				promptError: this.#promptError,
 				promptHandled: this.#promptHandled,
 				deniedDialogs: this.#rpc.deniedDialogs,
+				overlongLines: this.process.bus.getMetrics().overlong,
+				outputLost: this.#outputLost,
 			}),
 			process: outcome,
 			sessionFile: this.#sessionFile,
-			model: modelOf(this.#facts()),
+			model: modelOf(stream),
 		};
 	}
 

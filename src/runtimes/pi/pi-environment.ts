@@ -11,8 +11,10 @@ const SESSION_VARIABLES = ["PI_SESSION_ID", "PI_SESSION_FILE", "PI_PROVIDER", "P
 
 /** How many agents stand above this process; 0 in a session that a person started. */
 export function currentDepth(env: NodeJS.ProcessEnv): number {
-	const depths = [DEPTH_VARIABLE, ...FOREIGN_DEPTH_VARIABLES].map((name) => Number.parseInt(env[name] ?? "", 10));
-	return Math.max(0, ...depths.filter(Number.isFinite));
+	const depths = [DEPTH_VARIABLE, ...FOREIGN_DEPTH_VARIABLES].map((name) =>
+		Math.floor(Number.parseFloat(env[name] ?? "")),
+	);
+	return Math.max(0, ...depths.filter(Number.isSafeInteger));
 }
 
 /** The run that this process works on, if it is a child of one. */

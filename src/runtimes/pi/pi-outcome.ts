@@ -15,6 +15,10 @@ export interface PiAttemptFacts {
 	/** An extension of the child took the task for itself, and no run began. */
 	readonly promptHandled: boolean;
 	readonly deniedDialogs: readonly string[];
+	/** Lines over the limit: nobody saw what was in them. */
+	readonly overlongLines: number;
+	/** The child closed its output, stayed, and had to be ended. */
+	readonly outputLost: boolean;
 }
 
 /** How much of stderr a reason quotes, in characters. */
@@ -52,19 +56,22 @@ export function decidePiOutcome(facts: PiAttemptFacts): AttemptOutcome {
 			"refused",
 			"An extension of the child took the task for a command of its own; no model saw it.",
 		);
+	if (!stream.settled && facts.outputLost)
+		return end("failed", "incomplete", "The child closed its output before it was done, and had to be ended.");
 	if (!stream.settled) return withoutLastWord(facts, end);
 	if (stream.settled.aborted)
 		return end("failed", "incomplete", "The child gave up its run: one of its extensions aborted it.");
 	if (answered) return end("completed", "done", "");
-	const reason = last?.errorMessage ?? "The model gave no answer.";
-	return end("failed", REFUSALS.has(last?.rawStopReason ?? "") ? "refused" : "provider-error", reason);
+	if (last?.stopReason !== "error") return end("failed", "incomplete", "The run ended without an answer of the model.");
+	const reason = last.errorMessage ?? "The provider gave no reason.";
+	return end("failed", REFUSALS.has(last.rawStopReason ?? "") ? "refused" : "provider-error", reason);
 }
 
 type End = (status: "failed", exitPath: AttemptOutcome["exitPath"], reason: string) => AttemptOutcome;
 
 function withoutLastWord({ stream, process }: PiAttemptFacts, end: End): AttemptOutcome {
 	const how = describeExit(process);
-	const stderr = process.stderrTail.trim().slice(-REASON_CHARACTERS).toWellFormed();
+	const stderr = withoutExpected(process.stderrTail).slice(-REASON_CHARACTERS).toWellFormed();
 	const said = stderr ? `: ${stderr}` : stream.noiseSample ? `: ${stream.noiseSample}` : " and said nothing on stderr";
 	if (process.code === 0) return end("failed", "incomplete", `pi ended before the run was over (${how})${said}`);
 	if (!stream.started) return end("failed", "spawn-failed", `pi ended before it began (${how})${said}`);
@@ -81,7 +88,7 @@ export function describeExit({ code, signal }: Pick<ProcessOutcome, "code" | "si
 	return caught ? `exit code ${code}, after ${caught}` : `exit code ${code}`;
 }
 
-function warningsOf({ stream, process, deniedDialogs }: PiAttemptFacts): string[] {
+function warningsOf({ stream, process, deniedDialogs, stop, overlongLines }: PiAttemptFacts): string[] {
 	const last = stream.lastAssistant;
 	const warnings: string[] = [];
 	if (stream.settled && last?.stopReason === "stop" && !last.text.trim()) warnings.push("The answer is empty.");
@@ -94,17 +101,23 @@ function warningsOf({ stream, process, deniedDialogs }: PiAttemptFacts): string[
 		warnings.push(`Records of an unknown shape: ${formatNumber(stream.malformedRecords, "line")}.`);
 	for (const text of piWarnings(process.stderrTail)) warnings.push(`pi warned: ${text}`);
 	for (const error of stream.extensionErrors) warnings.push(`Extension error: ${error}`);
+	if (overlongLines > 0) warnings.push(`Too long to be read: ${formatNumber(overlongLines, "line")}.`);
 	for (const title of deniedDialogs) warnings.push(`Denied, since nobody could be asked: ${title}`);
 	if (process.leftovers.length > 0) warnings.push(`Left running: pid ${process.leftovers.join(", ")}.`);
-	if (process.forcedExit && stream.settled) warnings.push("The child had to be ended after its work was done.");
+	if (process.forcedExit && stream.settled && !stop)
+		warnings.push("The child had to be ended after its work was done.");
 	return warnings;
 }
 
 /** That a session is new is what we want of it; everything else that pi warns of, a model it does not know above all, is news. */
-const EXPECTED_WARNING = /^No project session found with id/;
+const EXPECTED_WARNING = /^Warning: No project session found with id.*(?:\n|$)/gm;
 const MAX_PI_WARNINGS = 5;
 
 function piWarnings(stderr: string): string[] {
-	const texts = [...stderr.matchAll(/^Warning: (.+)$/gm)].map(([, text = ""]) => text.trim());
-	return [...new Set(texts)].filter((text) => !EXPECTED_WARNING.test(text)).slice(0, MAX_PI_WARNINGS);
+	const texts = [...withoutExpected(stderr).matchAll(/^Warning: (.+)$/gm)].map(([, text = ""]) => text.trim());
+	return [...new Set(texts)].slice(0, MAX_PI_WARNINGS);
+}
+
+function withoutExpected(stderr: string): string {
+	return stderr.replace(EXPECTED_WARNING, "").trim();
 }

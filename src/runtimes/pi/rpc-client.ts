@@ -13,6 +13,9 @@ export class RpcError extends Error {
 	override readonly name = "RpcError";
 }
 
+/** How many of the cancelled dialogs are named. */
+const MAX_DENIED_DIALOGS = 10;
+
 /** Dialogs block the child until they are answered; everything else is only shown. */
 const DIALOGS = new Set(["select", "confirm", "input", "editor"]);
 
@@ -103,7 +106,8 @@ export class RpcClient {
 
 	#denyDialog(request: ExtensionUiRequest): void {
 		if (!DIALOGS.has(request.method)) return;
-		this.#deniedDialogs.push(request.title ?? request.method);
+		const title = typeof request.title === "string" ? request.title : request.method;
+		if (this.#deniedDialogs.length < MAX_DENIED_DIALOGS) this.#deniedDialogs.push(title);
 		this.#write({ type: "extension_ui_response", id: request.id, cancelled: true });
 	}
 }

@@ -52,6 +52,8 @@ export function facts(overrides: Partial<PiAttemptFacts> = {}): PiAttemptFacts {
 		promptError: undefined,
 		promptHandled: false,
 		deniedDialogs: [],
+		overlongLines: 0,
+		outputLost: false,
 		...overrides,
 	};
 }

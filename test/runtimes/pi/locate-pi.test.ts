@@ -125,7 +125,7 @@ describe("inside pi", () => {
 		await put(join(folder.path, "bin", "pi"));
 		const host = { packageDir: join(folder.path, "gone"), script: undefined };
 		const clues = { ...NOWHERE, env: { PATH: join(folder.path, "bin") }, host };
-		expect(() => locatePi(clues)).toThrow(/has no dist.bundle.cli\.js\. Install it again\./);
+		expect(() => locatePi(clues)).toThrow(/has no dist.bundle.cli\.js: it is too old, or incomplete/);
 	});
 });
 

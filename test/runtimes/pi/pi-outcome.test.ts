@@ -120,12 +120,12 @@ describe("the verdict", () => {
 		[
 			"settled without any answer",
 			{ stream: stream({ lastAssistant: undefined }) },
-			["failed", "provider-error", "The model gave no answer.", null],
+			["failed", "incomplete", "The run ended without an answer of the model.", null],
 		],
 		[
 			"settled with a tool call as its last message",
 			{ stream: stream({ lastAssistant: assistant({ stopReason: "toolUse" }) }) },
-			["failed", "provider-error", "The model gave no answer.", null],
+			["failed", "incomplete", "The run ended without an answer of the model.", null],
 		],
 	])("%s", (_what, given, verdict) => {
 		const { status, exitPath, reason, answer } = decidePiOutcome(facts(given));

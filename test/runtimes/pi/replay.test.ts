@@ -57,6 +57,7 @@ const EXIT_PATHS: Readonly<Record<string, readonly [status: string, exitPath: st
 	"rpc-bash-exclude": ["completed", "done"],
 	"rpc-basic": ["completed", "done"],
 	"rpc-errors": ["failed", "provider-error"],
+	"unknown-model": [/^pi warned: Model "zzz" not found for provider "mock"/],
 	"rpc-extension-dialog": ["completed", "done"],
 	"rpc-steer-followup": ["completed", "done"],
 	"rpc-usage-mix": ["completed", "done"],
@@ -73,13 +74,21 @@ const WARNINGS: Readonly<Record<string, readonly (string | RegExp)[]>> = {
 	"abort-sigkill-partial-line": [/^Output that was no record: 1 line, the first: \{"type":"message_update"/],
 	"empty-answer": ["The answer is empty."],
 	"provider-length-stop": ["The answer was cut at the token limit."],
+	"unknown-model": [/^pi warned: Model "zzz" not found for provider "mock"/],
 	"rpc-extension-dialog": [
 		/^Extension error: \/workspace\/\.lab\/ext-dialog\.ts \(turn_end\): turn_end boom/,
 		/^Extension error: \/workspace\/\.lab\/ext-dialog\.ts \(turn_end\): turn_end boom/,
 	],
 };
 
-const NOTHING_FROM_US = { stop: undefined, promptError: undefined, promptHandled: false, deniedDialogs: [] } as const;
+const NOTHING_FROM_US = {
+	stop: undefined,
+	promptError: undefined,
+	promptHandled: false,
+	deniedDialogs: [],
+	overlongLines: 0,
+	outputLost: false,
+} as const;
 
 function decide({ facts, outcome }: Replay, stop?: { reason: string }) {
 	return decidePiOutcome({ ...NOTHING_FROM_US, stream: facts, process: outcome, stop });
