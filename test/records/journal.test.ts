@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Journal } from "../../src/records/journal.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -146,4 +147,33 @@ describe("an entry that is no JSON", () => {
 			{ type: "next" },
 		]);
 	});
+});
+
+describe("a program that ends in this tick", () => {
+	test("still has everything written, in order, also what waits behind a write under way", async () => {
+		await using folder = await tempFolder();
+		const path = join(folder.path, "events.jsonl");
+		const journal = new Journal(path, asItIs);
+		journal.append({ type: "first" });
+		journal.append({ type: "second" });
+		journal.closeNow();
+		journal.append({ type: "too late" });
+		const types = (await entriesOf(path)).map(({ type }) => type);
+		// A batch under way may come twice, and never goes missing.
+		expect(types.slice(0, 2)).toEqual(["first", "second"]);
+		expect(types).not.toContain("too late");
+		expect(journal.failure).toBeUndefined();
+	});
+});
+
+test("a journal that was deleted while it was written is not whole", async () => {
+	await using folder = await tempFolder();
+	const path = join(folder.path, "events.jsonl");
+	const journal = new Journal(path, asItIs);
+	journal.append({ type: "first" });
+	await vi.waitUntil(() => existsSync(path));
+	await rm(path);
+	journal.append({ type: "second" });
+	await journal.close();
+	expect(journal.failure).toBe("the journal was deleted while it was written");
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createRedactor } from "../../src/records/redaction.ts";
+import { createRedactor, redactJson } from "../../src/records/redaction.ts";
 
 const ENV = {
 	OPENAI_API_KEY: "abcdef-secret-1234",
@@ -57,4 +57,30 @@ describe("secrets are masked by their form", () => {
 			expect(redact(text)).toBe(text);
 		},
 	);
+});
+
+describe("JSON", () => {
+	const redact = createRedactor({ A_KEY: '"status": "completed",', B_TOKEN: "abcdefghijklmnop" });
+
+	test("stays JSON, whatever a secret looks like", () => {
+		const json = JSON.stringify({
+			status: "completed",
+			note: 'my "status": "completed", key',
+			list: ["abcdefghijklmnop"],
+		});
+		expect(JSON.parse(redactJson(json, redact))).toEqual({
+			status: "completed",
+			note: "my [redacted] key",
+			list: ["[redacted]"],
+		});
+	});
+
+	test("without a secret in it is the same text", () => {
+		const json = '{ "a" :1,"b":"\\u00e4"}';
+		expect(redactJson(json, redact)).toBe(json);
+	});
+
+	test("masks names of fields too", () => {
+		expect(redactJson('{"abcdefghijklmnop":1}', redact)).toBe('{"[redacted]":1}');
+	});
 });

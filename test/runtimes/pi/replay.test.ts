@@ -57,7 +57,6 @@ const EXIT_PATHS: Readonly<Record<string, readonly [status: string, exitPath: st
 	"rpc-bash-exclude": ["completed", "done"],
 	"rpc-basic": ["completed", "done"],
 	"rpc-errors": ["failed", "provider-error"],
-	"unknown-model": [/^pi warned: Model "zzz" not found for provider "mock"/],
 	"rpc-extension-dialog": ["completed", "done"],
 	"rpc-steer-followup": ["completed", "done"],
 	"rpc-usage-mix": ["completed", "done"],
