@@ -22,7 +22,7 @@ export abstract class LazyRecord {
 	readonly #onUnreadable: OnUnreadable;
 	#record: JsonRecord | undefined;
 
-	constructor(...[bytes, start, end, onUnreadable]: LazyEventArguments) {
+	constructor(bytes: Buffer, start: number, end: number, onUnreadable: OnUnreadable) {
 		this.#bytes = bytes;
 		this.#start = start;
 		this.#end = end;
@@ -59,7 +59,6 @@ export abstract class LazyRecord {
 
 	/** Whether some bytes occur in the line. */
 	protected holds(text: string): boolean {
-		const at = this.#bytes.indexOf(text, this.#start, "latin1");
-		return at !== -1 && at < this.#end;
+		return this.#bytes.subarray(this.#start, this.#end).includes(text, 0, "latin1");
 	}
 }
