@@ -4,6 +4,7 @@ import { printableLine } from "../manager/describe-activity.ts";
 import { type Catalogue, loadCatalogue } from "../manager/load-catalogue.ts";
 import { flightdeckDirectory } from "../records/run-directory.ts";
 import { locatePi } from "../runtimes/pi/locate-pi.ts";
+import type { FlightdeckSettings } from "../settings/read-settings.ts";
 import { isProjectTrusted } from "./project-trust.ts";
 import { subagentTool } from "./subagent-tool.ts";
 
@@ -14,8 +15,8 @@ export default function flightdeck(pi: ExtensionAPI): void {
 		pi,
 		load: (ctx: ExtensionContext) =>
 			loadCatalogue({ agentDir: getAgentDir(), cwd: ctx.cwd, projectTrusted: isProjectTrusted(pi, ctx) }),
-		manager: () => {
-			manager ??= createManager();
+		manager: ({ concurrency }: FlightdeckSettings) => {
+			manager ??= createManager(concurrency);
 			return manager;
 		},
 	};
@@ -32,10 +33,11 @@ export default function flightdeck(pi: ExtensionAPI): void {
 	});
 }
 
-function createManager(): AgentManager {
+function createManager(concurrency: number): AgentManager {
 	const agentDir = getAgentDir();
 	return new AgentManager({
 		agentDir,
+		concurrency,
 		flightdeckDir: flightdeckDirectory({ env: process.env, agentDir }),
 		program: locatePi({ host: { packageDir: getPackageDir(), script: process.argv[1] } }),
 	});

@@ -16,6 +16,7 @@ import { resultText } from "../manager/result-text.ts";
 import type { AttemptInfo } from "../manager/spawn-options.ts";
 import { createActivity, subscribeUIObserver, toAgentUsage } from "../observers/index.ts";
 import { RUN_OPTIONS } from "../settings/option-table.ts";
+import type { FlightdeckSettings } from "../settings/read-settings.ts";
 import { callerOf } from "./parent-session.ts";
 import { isProjectTrusted } from "./project-trust.ts";
 import { type RunView, viewRun } from "./run-view.ts";
@@ -26,7 +27,7 @@ import { renderCall, renderRun } from "./tool-card.ts";
 export interface SubagentToolContext {
 	readonly pi: ExtensionAPI;
 	/** Made at the first run: nothing is started when the extension is loaded. */
-	manager(): AgentManager;
+	manager(settings: FlightdeckSettings): AgentManager;
 	/** Agents and settings as they are on disk now. */
 	load(ctx: ExtensionContext): Promise<Catalogue>;
 }
@@ -56,18 +57,20 @@ export function subagentTool(known: Catalogue, context: SubagentToolContext) {
 		exposure: "model-only",
 		async execute(_toolCallId, params, signal, onUpdate, ctx) {
 			try {
-				const plan = planRun(params, callerOf(context.pi, ctx), await context.load(ctx));
-				return await run(plan, context, ctx, signal, onUpdate);
+				const loaded = await context.load(ctx);
+				const plan = planRun(params, callerOf(context.pi, ctx), loaded);
+				return await run(plan, context.manager(loaded.settings), context.pi, ctx, signal, onUpdate);
 			} catch (error) {
 				if (!(error instanceof RunRefusedError)) throw error;
 				return { content: [{ type: "text", text: error.message }], details: undefined, isError: true };
 			}
 		},
 		renderCall: (args, theme) => renderCall(args, theme),
-		renderResult: ({ details, content }, { expanded }, theme) => {
+		renderResult: ({ details, content }, { expanded, isPartial }, theme) => {
 			if (details) return renderRun(details, expanded, theme);
-			const refusal = content[0]?.type === "text" ? content[0].text : "";
-			return safeComponent(new Text(theme.fg("error", printableText(refusal)), 0, 0));
+			// Without a run it waits for its turn, or was refused.
+			const text = content[0]?.type === "text" ? content[0].text : "";
+			return safeComponent(new Text(theme.fg(isPartial ? "muted" : "error", printableText(text)), 0, 0));
 		},
 	});
 }
@@ -76,7 +79,8 @@ type OnUpdate = Parameters<ToolDefinition<typeof parameters, Details>["execute"]
 
 async function run(
 	plan: RunPlan,
-	context: SubagentToolContext,
+	manager: AgentManager,
+	pi: ExtensionAPI,
 	ctx: ExtensionContext,
 	signal: AbortSignal | undefined,
 	onUpdate: OnUpdate,
@@ -88,11 +92,11 @@ async function run(
 		recordDir: undefined,
 	};
 	let unsubscribe: () => void = () => undefined;
-	const result = await context
-		.manager()
+	onUpdate?.({ content: [{ type: "text", text: "queued" }], details: undefined });
+	const result = await manager
 		.spawnAndWait({
 			...plan,
-			projectTrusted: isProjectTrusted(context.pi, ctx),
+			projectTrusted: isProjectTrusted(pi, ctx),
 			startedBy: "tool",
 			parentSessionId: ctx.sessionManager.getSessionId(),
 			signal,

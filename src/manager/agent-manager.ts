@@ -12,6 +12,7 @@ import { currentDepth, parentRunId } from "../runtimes/pi/pi-environment.ts";
 import { packageFiles } from "../settings/package-files.ts";
 import { LiveRun, notStarted, type RunSurroundings } from "./live-run.ts";
 import type { RunResult, SpawnOptions } from "./spawn-options.ts";
+import { StartQueue, startLimits } from "./start-queue.ts";
 
 /** What all runs of one manager share. */
 export interface ManagerOptions {
@@ -21,6 +22,8 @@ export interface ManagerOptions {
 	readonly flightdeckDir: string;
 	readonly program: PiProgram;
 	readonly env?: NodeJS.ProcessEnv | undefined;
+	/** How many children run at once; others wait in line. 0, the default: by cores and memory. */
+	readonly concurrency?: number | undefined;
 }
 
 /** Starts runs and follows each to its end. */
@@ -41,6 +44,7 @@ export class AgentManager {
 			env: options.env ?? process.env,
 			factory: new ManagedProcessFactory(registry, { table }),
 			table,
+			queue: new StartQueue(startLimits(options.concurrency ?? 0)),
 			// Ends the children if this process dies before it can.
 			guardian: new Guardian(),
 		};
@@ -48,7 +52,7 @@ export class AgentManager {
 
 	/** Runs a task to its end. A run that fails or is stopped is a result, not an error. */
 	async spawnAndWait(options: SpawnOptions): Promise<RunResult> {
-		const record = new AgentRecord(newRunId());
+		const record = new AgentRecord(newRunId(), "queued");
 		if (options.signal?.aborted) return notStarted(record);
 		const { env } = this.#around;
 		const run = await RunRecord.open({ flightdeckDir: this.#options.flightdeckDir, env }, record, {

@@ -11,6 +11,7 @@ import { type PiAttempt, type PiAttemptResult, startPiAttempt } from "../runtime
 import { piEnvironment, runMarker } from "../runtimes/pi/pi-environment.ts";
 import { packageFiles } from "../settings/package-files.ts";
 import type { RunResult, SpawnOptions } from "./spawn-options.ts";
+import type { StartQueue } from "./start-queue.ts";
 
 /** What a run needs of the manager around it. */
 export interface RunSurroundings {
@@ -20,6 +21,7 @@ export interface RunSurroundings {
 	readonly factory: ManagedProcessFactory<ChildEvent>;
 	readonly table: ProcessTable;
 	readonly guardian: Guardian;
+	readonly queue: StartQueue;
 }
 
 const STOPPED_BY_USER = "stopped by the user";
@@ -45,9 +47,14 @@ export class LiveRun {
 		this.#entry = plannedAttempt(record.runId);
 	}
 
-	/** Starts the child and follows it to the end of its record. Never rejects. */
+	/** Waits for its turn, starts the child and follows it to the end of its record. Never rejects. */
 	async work(): Promise<RunResult> {
-		const { outcome: verdict, result } = await this.#attempt();
+		const leave = await this.#around.queue.enter(this.#options.signal);
+		if (leave) {
+			this.record.markStarting();
+			this.#save();
+		}
+		const { outcome: verdict, result } = leave ? await this.#attempt().finally(leave) : NEVER_STARTED;
 		const outcome: AttemptOutcome = {
 			...verdict,
 			reason: this.#run.redact(verdict.status === "stopped" && this.#shutdown ? SHUTDOWN : verdict.reason),
@@ -82,7 +89,7 @@ export class LiveRun {
 	}
 
 	/** One child. Whatever was subscribed is unsubscribed on every way out. */
-	async #attempt(): Promise<{ outcome: AttemptOutcome; result?: PiAttemptResult }> {
+	async #attempt(): Promise<AttemptEnd> {
 		const ends: (() => void)[] = [];
 		try {
 			const attempt = await this.#start();
@@ -173,6 +180,14 @@ const ABORTED_EARLY: AttemptOutcome = {
 	reason: "stopped by the user before it started",
 	warnings: [],
 };
+
+interface AttemptEnd {
+	readonly outcome: AttemptOutcome;
+	/** Undefined when there was no child. */
+	readonly result?: PiAttemptResult | undefined;
+}
+
+const NEVER_STARTED: AttemptEnd = { outcome: ABORTED_EARLY };
 
 /** The result of a run that was aborted before anything was done for it. */
 export function notStarted(record: AgentRecord): RunResult {

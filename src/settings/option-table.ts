@@ -14,6 +14,7 @@ export const RUN_OPTIONS = {
 		"Tools that agents may have although the session that starts them does not have them active",
 		["settings"],
 	),
+	concurrency: option("integer", 0, "How many agents run at once; 0: by cores and memory", ["settings"]),
 	maxDepth: option("integer", 2, "How many levels of agents may start agents", ["settings"]),
 } as const satisfies Record<string, OptionSpec>;
 

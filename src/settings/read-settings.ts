@@ -8,6 +8,8 @@ export interface FlightdeckSettings {
 	readonly thinking?: string;
 	/** From the user's file alone: a project cannot give its agents more than the session has. */
 	readonly tools: readonly string[];
+	/** From the user's file alone: it is their machine. 0: by cores and memory. */
+	readonly concurrency: number;
 	/** The lower of the two settings: a project cannot raise a limit of the user's. */
 	readonly maxDepth: number;
 }
@@ -40,6 +42,7 @@ export async function readSettings(from: {
 			...user,
 			...project,
 			tools: user.tools ?? RUN_OPTIONS.tools.off,
+			concurrency: user.concurrency ?? RUN_OPTIONS.concurrency.off,
 			maxDepth: Math.min(userDepth, project.maxDepth ?? userDepth),
 		},
 		problems,
@@ -50,6 +53,7 @@ interface FileSettings {
 	model?: string;
 	thinking?: string;
 	tools?: string[];
+	concurrency?: number;
 	maxDepth?: number;
 }
 

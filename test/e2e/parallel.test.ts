@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { RunManifest } from "../../src/records/run-manifest.ts";
 import { fencedOutput, parentTotals, subagentResults } from "../support/e2e-parent.ts";
-import { expectEnded, storedRuns } from "../support/e2e-records.ts";
+import { expectEnded, runIdsIn, storedRuns } from "../support/e2e-records.ts";
 import { RpcParent } from "../support/e2e-rpc-parent.ts";
 import { child, createScene, parent } from "../support/e2e-scene.ts";
 
@@ -60,5 +63,37 @@ test("one of two fails, the other one is not touched", async () => {
 	expect(good).toMatchObject({ isError: false, text: expect.stringContaining("good") });
 	expect(bad).toMatchObject({ isError: true, text: expect.stringContaining("401") });
 	expect((await storedRuns(scene)).map(({ manifest }) => manifest.status).toSorted()).toEqual(["completed", "failed"]);
+	await pi.close();
+});
+
+test("A21: over the limit runs wait in line, seen as queued; stopped there, they never had a process", async () => {
+	const scene = await createScene(
+		[
+			parent(["RUN one", "RUN two", "RUN three"].map((task) => ({ task }))),
+			child([{ text: "first", hold: true }, { hang: true }]),
+		],
+		{ settings: { flightdeck: { concurrency: 1 } } },
+	);
+	const pi = new RpcParent(scene);
+	await pi.prompt();
+	const manifests = async (): Promise<RunManifest[]> => {
+		const ids = await runIdsIn(scene.agentDir);
+		const files = ids.map((id) => join(scene.agentDir, "flightdeck", "runs", id, "run.json"));
+		return Promise.all(files.map(async (file) => JSON.parse(await readFile(file, "utf8"))));
+	};
+	const statuses = async () => (await manifests()).map(({ status }) => status).toSorted();
+	const held = await scene.server.held("child");
+	await expect.poll(statuses, { timeout: 20_000 }).toEqual(["queued", "queued", "running"]);
+	held.release();
+	await scene.server.held("child");
+	await expect.poll(statuses, { timeout: 20_000 }).toEqual(["completed", "queued", "running"]);
+	await pi.command({ type: "abort" });
+
+	expect(await statuses()).toEqual(["completed", "stopped", "stopped"]);
+	const neverStarted = (await manifests()).filter(({ attempts }) => attempts[0]?.pid === null);
+	expect(neverStarted).toMatchObject([{ status: "stopped", attempts: [{ exit: null }] }]);
+	// Two children were started, one after the other, and each made its request.
+	expect(scene.server.requests().filter(({ conversation }) => conversation === "child")).toHaveLength(2);
+	expect(scene.server.unexpected()).toEqual([]);
 	await pi.close();
 });

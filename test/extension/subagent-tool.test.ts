@@ -8,7 +8,7 @@ const neverCalled = (): never => {
 };
 
 function declare() {
-	const settings = { tools: [], maxDepth: 2 };
+	const settings = { tools: [], concurrency: 0, maxDepth: 2 };
 	const known = { catalogue: { agents: [], problems: [] }, settings, problems: [] };
 	// Declaring reads nothing of pi's interface.
 	return subagentTool(known, { pi: {} as ExtensionAPI, manager: neverCalled, load: neverCalled });

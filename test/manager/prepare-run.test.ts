@@ -22,7 +22,7 @@ function plan(given: Given = {}) {
 		{ explicitSource: "parameter", cwd: process.cwd(), depth: 0, ...given.caller },
 		{
 			catalogue: { agents: [agent({ ...given.agent }), agent({ name: "worker" })], problems: given.problems ?? [] },
-			settings: { tools: [], maxDepth: 2, ...given.settings },
+			settings: { tools: [], concurrency: 0, maxDepth: 2, ...given.settings },
 		},
 	);
 }

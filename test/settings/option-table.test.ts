@@ -4,7 +4,7 @@ import { flagName, optionsOf, RUN_OPTIONS } from "../../src/settings/option-tabl
 test.each([
 	["parameter", ["agent", "task", "model", "thinking", "cwd"]],
 	["flag", ["model", "thinking", "cwd"]],
-	["settings", ["model", "thinking", "tools", "maxDepth"]],
+	["settings", ["model", "thinking", "tools", "concurrency", "maxDepth"]],
 ] as const)("a %s may be %j", (surface, names) => {
 	expect(optionsOf(surface)).toEqual(names);
 });

@@ -24,7 +24,7 @@ async function read(user: unknown, project?: unknown, projectTrusted = true) {
 }
 
 /** What is in force without any settings. */
-const DEFAULTS = { tools: [], maxDepth: 2 };
+const DEFAULTS = { tools: [], concurrency: 0, maxDepth: 2 };
 
 const deck = (flightdeck: unknown) => ({ theme: "dark", flightdeck });
 
@@ -70,6 +70,11 @@ describe("tools", () => {
 	});
 });
 
+test("concurrency is the user's alone", async () => {
+	const { settings } = await read(deck({ concurrency: 3 }), deck({ concurrency: 50 }));
+	expect(settings.concurrency).toBe(3);
+});
+
 describe("maxDepth", () => {
 	test.each([
 		[undefined, undefined, 2],
@@ -88,8 +93,8 @@ describe("maxDepth", () => {
 
 describe("what is wrong is left out and reported:", () => {
 	test.each([
-		[{ modle: "x" }, "flightdeck.modle is no setting. Known: model, thinking, tools, maxDepth."],
-		[{ agent: "x" }, "flightdeck.agent is no setting. Known: model, thinking, tools, maxDepth."],
+		[{ modle: "x" }, "flightdeck.modle is no setting. Known: model, thinking, tools, concurrency, maxDepth."],
+		[{ agent: "x" }, "flightdeck.agent is no setting. Known: model, thinking, tools, concurrency, maxDepth."],
 		[{ model: 5 }, "flightdeck.model must be a text."],
 		[{ thinking: null }, "flightdeck.thinking must be a text."],
 		[{ tools: "read" }, "flightdeck.tools must be a list of names."],
