@@ -137,7 +137,9 @@ function show(event: AgentEvent): string | undefined {
 }
 
 /** One line for every finished tool call and turn, and now and then what the child is doing. */
-function showProgress(view: RunView): void {
+function showProgress(view: RunView | undefined): void {
+	// There is nothing to see of a run that waits for its turn.
+	if (!view) return;
 	for (const tool of view.recentTools.slice(printed.tools)) say(`  [${tool.isError ? "failed" : "done"}] ${tool.text}`);
 	// Several turns may have ended since the last update: the numbers are the totals so far.
 	if (view.turns > printed.turns)
