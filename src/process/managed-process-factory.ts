@@ -1,4 +1,4 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import type { OutputHandlerRegistry } from "./handler-registry.ts";
 import { type HrTimestamp, hrNow, hrToEpoch } from "./hr-timestamp.ts";
 import { LogFileTailer } from "./log-file-tailer.ts";
@@ -10,7 +10,7 @@ import { OutputSources, sourceKey } from "./output-source.ts";
 import { createProcessTable, type ProcessMarker, type ProcessTable } from "./process-table.ts";
 import type { LadderOptions } from "./stop-ladder.ts";
 import type { DrainOptions } from "./stream-drain.ts";
-import { type RunTaskkill, runTaskkill } from "./windows-kill.ts";
+import { type RunTaskkill, type SpawnProgram, taskkillBy } from "./windows-kill.ts";
 
 /** What a child is and what is to be read of it. Everything but the label may be left out. */
 export interface ManagedProcessOptions extends Omit<HandlerContext, "processLabel" | "emit" | "wants"> {
@@ -30,8 +30,8 @@ export interface ManagedProcessOptions extends Omit<HandlerContext, "processLabe
 /** Replacements for tests of what cannot run here. */
 export interface ManagedProcessFactoryOptions {
 	readonly platform?: NodeJS.Platform | undefined;
-	/** Runs taskkill. */
-	readonly spawn?: RunTaskkill | undefined;
+	/** Starts taskkill, as `child_process.spawn` does. */
+	readonly spawn?: SpawnProgram | undefined;
 	readonly table?: ProcessTable | undefined;
 }
 
@@ -48,7 +48,7 @@ export class ManagedProcessFactory<E extends TypedEvent = TypedEvent> {
 	constructor(registry: OutputHandlerRegistry<E>, options: ManagedProcessFactoryOptions = {}) {
 		this.#registry = registry;
 		this.#platform = options.platform ?? process.platform;
-		this.#runTaskkill = options.spawn ?? runTaskkill;
+		this.#runTaskkill = taskkillBy(options.spawn ?? spawn);
 		this.#table = options.table ?? createProcessTable(this.#platform);
 	}
 

@@ -164,10 +164,11 @@ export class ProcessOutputBus<E extends TypedEvent = TypedEvent> {
 	}
 
 	/** Takes bytes of one source. For the managed process and the tailer alone. */
-	feed(bytes: Buffer, source: OutputSource): void {
+	feed(bytes: Uint8Array, source: OutputSource): void {
 		if (this.#disposed) return;
 		this.#bytes += bytes.length;
-		this.#stateOf(source).splitter.push(bytes);
+		const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+		this.#stateOf(source).splitter.push(buffer);
 	}
 
 	/** Delivers the unfinished last line of a source, if there is one. For the managed process and the tailer alone. */

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { findFamily } from "./process-family.ts";
 import { ask, DEFAULT_GRACE_MS, type LadderOptions, type LadderResult, type LadderTarget } from "./stop-ladder.ts";
 import { polledWithin, settledWithin } from "./wait.ts";
@@ -42,10 +42,18 @@ export async function killTreeOnWindows(
 	return { forced: true, leftovers: alive };
 }
 
-/** taskkill of this system. */
-export const runTaskkill: RunTaskkill = (args) =>
-	new Promise((resolve) => {
-		const child = spawn("taskkill", args, { stdio: "ignore", windowsHide: true });
-		child.once("error", () => resolve());
-		child.once("close", () => resolve());
-	});
+/** As much of `child_process.spawn` as is needed to run a program to its end. */
+export type SpawnProgram = (
+	command: string,
+	args: readonly string[],
+	options: { readonly stdio: "ignore"; readonly windowsHide: true },
+) => Pick<ChildProcess, "once">;
+
+/** taskkill, started by the given function. */
+export function taskkillBy(spawnProgram: SpawnProgram): RunTaskkill {
+	return (args) =>
+		new Promise((resolve) => {
+			const child = spawnProgram("taskkill", args, { stdio: "ignore", windowsHide: true });
+			for (const end of ["error", "exit", "close"] as const) child.once(end, () => resolve());
+		});
+}

@@ -1,9 +1,11 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { flightdeck } from "../support/e2e-command.ts";
 import { onlyResult, runParent } from "../support/e2e-parent.ts";
 import { expectEnded, onlyRun, runIdsIn } from "../support/e2e-records.ts";
-import { agentFile, child, createScene, parent } from "../support/e2e-scene.ts";
+import { agentFile, child, createScene, PUBLISHED, parent } from "../support/e2e-scene.ts";
 
 test("what cannot be carried out is refused in clear words, and nothing is started or recorded", async () => {
 	const requests = [
@@ -91,6 +93,39 @@ test("a pi that is not there is named", async () => {
 
 	expect(run).toMatchObject({ code: 1, stdout: "" });
 	expect(run.stderr).toContain("no-pi");
+	expect(await runIdsIn(scene.agentDir)).toEqual([]);
+});
+
+test.each([["--version"], ["run", "worker", "Go"]])(
+	"a folder that is gone is told in one line: %j",
+	async (...args) => {
+		const scene = await createScene([]);
+		const gone = join(scene.cwd, "gone");
+		await mkdir(gone);
+		const words = [process.execPath, PUBLISHED.command, ...args].map((word) => `'${word}'`).join(" ");
+
+		const run = spawnSync("/bin/sh", ["-c", `cd gone && rmdir ../gone && exec ${words}`], {
+			...scene,
+			encoding: "utf8",
+		});
+
+		expect(run).toMatchObject({ status: 1, stdout: "" });
+		expect(run.stderr).toMatch(/^.*working directory.*\n$/);
+	},
+);
+
+test.each([
+	["a link to itself", "loop"],
+	["a path longer than any", "a".repeat(5000)],
+])("a pi that is %s is refused in one line", async (_what, path) => {
+	const scene = await createScene([]);
+	await symlink("loop", join(scene.cwd, "loop"));
+
+	for (const options of [{ args: ["--pi", path] }, { args: [], env: { PI_FLIGHTDECK_PI: path } }]) {
+		const run = await flightdeck(scene, ["run", ...options.args, "worker", "Go"], { env: options.env ?? {} });
+		expect(run).toMatchObject({ code: 1, stdout: "" });
+		expect(run.stderr).toMatch(/^.* is no file\. .*\n$/);
+	}
 	expect(await runIdsIn(scene.agentDir)).toEqual([]);
 });
 

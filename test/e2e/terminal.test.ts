@@ -1,34 +1,8 @@
-import { expect, onTestFinished, test } from "vitest";
-import { PI_CLI } from "../../support/run-pi.ts";
-import { type ProgramInTerminal, startInTerminal } from "../../support/terminal.ts";
+import { expect, test } from "vitest";
 import { msUntilGone } from "../support/e2e-processes.ts";
 import { expectEnded, onlyRun, runIdsIn } from "../support/e2e-records.ts";
-import { bash, child, createScene, PARENT_PROMPT, PUBLISHED, parent, type Scene } from "../support/e2e-scene.ts";
-
-const ENTER = "\r";
-const ESCAPE = "\u001b";
-const CTRL_D = "\u0004";
-const CTRL_O = "\u000f";
-
-function startPi(scene: Scene, columns: number, rows: number): ProgramInTerminal {
-	const terminal = startInTerminal({
-		command: process.execPath,
-		args: [PI_CLI, "--no-session", "-ne", "-e", PUBLISHED.extension, "--tui-mode", "regular"],
-		cwd: scene.cwd,
-		env: { ...scene.env, TERM: "xterm-256color" },
-		columns,
-		rows,
-	});
-	onTestFinished(() => terminal.dispose());
-	return terminal;
-}
-
-async function ask(terminal: ProgramInTerminal): Promise<void> {
-	await terminal.until((screen) => screen.includes("m1"));
-	terminal.type(PARENT_PROMPT);
-	await terminal.until((screen) => screen.includes(PARENT_PROMPT.slice(0, 6)));
-	terminal.type(ENTER);
-}
+import { bash, child, createScene, parent } from "../support/e2e-scene.ts";
+import { ask, CTRL_D, CTRL_O, ESCAPE, startPi } from "../support/e2e-terminal.ts";
 
 test("the card shows the run while it works, its end, and the whole answer when unfolded", async () => {
 	const answer = Array.from({ length: 12 }, (_, line) => `answer line ${line + 1}`).join("\n\n");

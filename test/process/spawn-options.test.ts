@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { SpawnCheckError, type SpawnRequest, spawnChecked } from "../../src/process/index.ts";
-import { runTaskkill } from "../../src/process/windows-kill.ts";
+import { taskkillBy } from "../../src/process/windows-kill.ts";
 
 vi.mock("node:child_process", async (original) => ({ ...(await original<object>()), spawn: vi.fn() }));
 
@@ -50,7 +50,7 @@ describe("what spawn is called with", () => {
 
 	it("taskkill: hidden, and an end of any kind is an answer", async () => {
 		const runs = ["close", "error"].map((event) => {
-			const done = runTaskkill(["/PID", "900000001", "/T", "/F"]);
+			const done = taskkillBy(spawn)(["/PID", "900000001", "/T", "/F"]);
 			child.emit(event, new Error("ENOENT"));
 			return done;
 		});

@@ -1,3 +1,4 @@
+import { ChildProcess } from "node:child_process";
 import { describe, expect, it, vi } from "vitest";
 import type { ManagedProcessFactoryOptions, ProcessEntry, ProcessTable } from "../../src/process/index.ts";
 import { isAlive, type StartOptions, startChild } from "./started-child.ts";
@@ -23,17 +24,22 @@ function fakeWindows(spared: readonly number[] = [], taskkillMs = 0) {
 	const factory: ManagedProcessFactoryOptions = {
 		platform: "win32",
 		table,
-		spawn: async (args) => {
+		spawn: (command, args) => {
+			expect(command).toBe("taskkill");
 			calls.push(args.join(" "));
-			await new Promise((resolve) => setTimeout(resolve, taskkillMs));
-			const pid = Number(args[1]);
-			// With /T, descendants go too, but only those that a living chain of parents leads to.
-			const ended = args.includes("/T") ? [pid, DESCENDANT] : [pid];
-			for (const each of ended.filter((each) => !spared.includes(each))) {
-				alive.delete(each);
-				if (each === childPid) process.kill(childPid, "SIGKILL");
-			}
-			finished.push(args.join(" "));
+			const taskkill = new ChildProcess();
+			setTimeout(() => {
+				const pid = Number(args[1]);
+				// With /T, descendants go too, but only those that a living chain of parents leads to.
+				const ended = args.includes("/T") ? [pid, DESCENDANT] : [pid];
+				for (const each of ended.filter((each) => !spared.includes(each))) {
+					alive.delete(each);
+					if (each === childPid) process.kill(childPid, "SIGKILL");
+				}
+				finished.push(args.join(" "));
+				taskkill.emit("close", 0, null);
+			}, taskkillMs);
+			return taskkill;
 		},
 	};
 	return {

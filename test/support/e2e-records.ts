@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -26,6 +26,18 @@ export async function runIdsIn(agentDir: string): Promise<string[]> {
 export async function storedRuns({ agentDir }: { readonly agentDir: string }): Promise<StoredRun[]> {
 	const ids = await runIdsIn(agentDir);
 	return Promise.all(ids.map((id) => readRun(join(agentDir, "flightdeck", "runs", id))));
+}
+
+export function runsFolder({ agentDir }: { readonly agentDir: string }): string {
+	return join(agentDir, "flightdeck", "runs");
+}
+
+/** `run.json` of the only run as it is at this moment; undefined before there is one. Half of one is an error. */
+export function manifestNow(scene: { readonly agentDir: string }): RunManifest | undefined {
+	const runs = runsFolder(scene);
+	const [id = ""] = existsSync(runs) ? readdirSync(runs) : [];
+	const file = join(runs, id, "run.json");
+	return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
 }
 
 export async function onlyRun(scene: { readonly agentDir: string }): Promise<StoredRun> {
