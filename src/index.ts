@@ -13,3 +13,4 @@ export { isRunId, newRunId, shortRunId } from "./records/run-id.ts";
 export type { RunManifest } from "./records/run-manifest.ts";
 export type { AttemptOutcome, ExitPath } from "./runtimes/outcome.ts";
 export * from "./runtimes/pi/index.ts";
+export { locatePi, type PiClues, PiNotFoundError, type PiProgram } from "./runtimes/pi/locate-pi.ts";

@@ -7,4 +7,3 @@ export {
 	type PiStreamFacts,
 	piEventsHandlerFactory,
 } from "./events-handler.ts";
-export { locatePi, type PiClues, PiNotFoundError, type PiProgram } from "./locate-pi.ts";

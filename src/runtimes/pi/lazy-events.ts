@@ -5,7 +5,9 @@ type Event<T extends JsonAgentSessionEvent["type"]> = Extract<JsonAgentSessionEv
 type ToolResultMessage = Extract<Event<"message_end">["message"], { role: "toolResult" }>;
 
 export class LazyMessageUpdate extends LazyRecord implements Event<"message_update"> {
-	readonly type = "message_update";
+	get type() {
+		return "message_update" as const;
+	}
 	get usage() {
 		return this.record.usage as Event<"message_update">["usage"];
 	}
@@ -35,7 +37,9 @@ abstract class LazyToolEvent extends LazyRecord {
 }
 
 export class LazyToolUpdate extends LazyToolEvent implements Event<"tool_execution_update"> {
-	readonly type = "tool_execution_update";
+	get type() {
+		return "tool_execution_update" as const;
+	}
 	get args() {
 		return this.record.args;
 	}
@@ -52,7 +56,9 @@ const CALL_END = /"isError":(true|false)(?:,"durationMs":[\d.eE+-]+)?\}$/;
 
 /** The result, which may be a megabyte, is decoded only for whoever wants it. */
 export class LazyToolEnd extends LazyToolEvent implements Event<"tool_execution_end"> {
-	readonly type = "tool_execution_end";
+	get type() {
+		return "tool_execution_end" as const;
+	}
 	get isError() {
 		const told = CALL_END.exec(this.tail)?.[1];
 		return told === undefined ? this.record.isError === true : told === "true";
@@ -70,7 +76,9 @@ export class LazyToolEnd extends LazyToolEvent implements Event<"tool_execution_
 
 /** The end of a tool result message: it repeats the result of the call, and rarely carries usage. */
 export class LazyToolResultEnd extends LazyRecord implements Event<"message_end"> {
-	readonly type = "message_end";
+	get type() {
+		return "message_end" as const;
+	}
 	readonly message: ToolResultMessage;
 	constructor(...line: LazyEventArguments) {
 		super(...line);
@@ -117,14 +125,18 @@ class LazyToolResult implements ToolResultMessage {
 }
 
 export class LazyMessageStart extends LazyRecord implements Event<"message_start"> {
-	readonly type = "message_start";
+	get type() {
+		return "message_start" as const;
+	}
 	get message() {
 		return this.record.message as Event<"message_start">["message"];
 	}
 }
 
 export class LazyTurnEnd extends LazyRecord implements Event<"turn_end"> {
-	readonly type = "turn_end";
+	get type() {
+		return "turn_end" as const;
+	}
 	get message() {
 		return this.record.message as Event<"turn_end">["message"];
 	}
@@ -135,7 +147,9 @@ export class LazyTurnEnd extends LazyRecord implements Event<"turn_end"> {
 
 /** `agent_end` repeats every message of the run; whether a retry follows is told by the end of the line. */
 export class LazyAgentEnd extends LazyRecord implements Event<"agent_end"> {
-	readonly type = "agent_end";
+	get type() {
+		return "agent_end" as const;
+	}
 	get willRetry() {
 		return this.tail.endsWith('"willRetry":true}');
 	}
