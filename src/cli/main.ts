@@ -63,14 +63,18 @@ function report(error: unknown): ExitCode {
 		say(error.message);
 		return EXIT.usage;
 	}
-	if (error instanceof PiNotFoundError || isGoneFolder(error)) {
+	if (error instanceof PiNotFoundError) {
 		say(error.message);
+		return EXIT.failed;
+	}
+	if (isGoneFolder(error)) {
+		say("The working directory does not exist any more. Change into another one.");
 		return EXIT.failed;
 	}
 	throw error;
 }
 
 /** Node cannot tell the working directory when it was deleted. */
-function isGoneFolder(error: unknown): error is Error {
+function isGoneFolder(error: unknown): boolean {
 	return error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
 }

@@ -45,7 +45,7 @@ export async function runCommand(args: readonly string[], context: CommandContex
 	const manager = new AgentManager({ ...context, program: findPi(context, values.pi) });
 	const interrupt = new AbortController();
 	const ends = onInterrupt(
-		() => interrupt.abort(),
+		() => interrupt.abort("stopped by the user"),
 		() => manager.abandon(),
 	);
 	const printer = new ProgressPrinter(context.stderr, interactive(values));

@@ -25,11 +25,12 @@ export default function flightdeck(pi: ExtensionAPI): void {
 		pi.registerTool(subagentTool(known, context));
 		report(known, ctx);
 	});
-	pi.on("session_shutdown", () => {
-		// pi aborts the tool calls of a session that ends, and with them their runs.
-		manager?.noteShutdown();
-		manager?.dispose();
+	pi.on("session_shutdown", async () => {
+		// pi has aborted the tool calls of the session, and with them their runs.
+		const ending = manager;
 		manager = undefined;
+		await ending?.noteShutdown();
+		ending?.dispose();
 	});
 }
 

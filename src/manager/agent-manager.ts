@@ -26,6 +26,12 @@ export interface ManagerOptions {
 	readonly concurrency?: number | undefined;
 }
 
+/**
+ * pi stops the runs of a session, waits for their results, and only then says that the session ends: how long that may take,
+ * in milliseconds. It comes within a few; a person who stops a run and then quits takes longer.
+ */
+const SHUTDOWN_FOLLOWS_MS = 500;
+
 /** Starts runs and follows each to its end. */
 export class AgentManager {
 	readonly #options: ManagerOptions;
@@ -65,12 +71,12 @@ export class AgentManager {
 		});
 		const live = new LiveRun(record, run, options, this.#around);
 		this.#live.add(live);
-		return live.work().finally(() => this.#live.delete(live));
+		return live.work().finally(() => setTimeout(() => this.#live.delete(live), SHUTDOWN_FOLLOWS_MS).unref());
 	}
 
 	/** The session that asked for the runs ends. Stopping them is for whoever holds their signals. */
-	noteShutdown(): void {
-		for (const live of this.#live) live.noteShutdown();
+	async noteShutdown(): Promise<void> {
+		await Promise.all([...this.#live].map((live) => live.noteShutdown()));
 	}
 
 	/** Gives the records of all runs their last word, in this tick: this program is about to end. */

@@ -3,7 +3,7 @@ import type { AgentRecord } from "../observers/agent-record.ts";
 import { subscribeRecordObserver } from "../observers/record-observer.ts";
 import type { Guardian, ManagedProcessFactory, ProcessOutcome, ProcessTable } from "../process/index.ts";
 import type { RunAttempt } from "../records/run-manifest.ts";
-import { type RunRecord, storedPath } from "../records/run-record.ts";
+import { type RunEnd, type RunRecord, storedPath } from "../records/run-record.ts";
 import type { AttemptOutcome } from "../runtimes/outcome.ts";
 import type { PiProgram } from "../runtimes/pi/locate-pi.ts";
 import { sessionName } from "../runtimes/pi/pi-arguments.ts";
@@ -24,8 +24,12 @@ export interface RunSurroundings {
 	readonly queue: StartQueue;
 }
 
-const STOPPED_BY_USER = "stopped by the user";
 const SHUTDOWN = "shutdown";
+
+/** Why a signal was aborted, if whoever did it said so. pi does not: see `noteShutdown`. */
+function stopReasonOf(signal: AbortSignal | undefined): string {
+	return typeof signal?.reason === "string" ? signal.reason : "stopped by the user";
+}
 
 /** One run while it is under way: its child, its record in memory, and its record on disk. */
 export class LiveRun {
@@ -38,6 +42,10 @@ export class LiveRun {
 	#saving: Promise<void> = Promise.resolve();
 	#shutdown = false;
 	#abandoned = false;
+	/** Known from the moment in which it begins to be written. */
+	#end: RunEnd | undefined;
+	#finishing: Promise<boolean> | undefined;
+	#finished = false;
 
 	constructor(record: AgentRecord, run: RunRecord, options: SpawnOptions, around: RunSurroundings) {
 		this.record = record;
@@ -63,7 +71,10 @@ export class LiveRun {
 		await this.#saving;
 		if (!this.#abandoned) this.record.markEnded(outcome.status);
 		this.#entry = { ...this.#entry, ...finishedAttempt(this.#run, result) };
-		const stored = await this.#run.finish({ ...outcome, attempt: this.#entry });
+		this.#end = { ...outcome, attempt: this.#entry };
+		this.#finishing = this.#run.finish(this.#end);
+		const stored = await this.#finishing;
+		this.#finished = true;
 		return {
 			record: this.record,
 			outcome,
@@ -74,18 +85,32 @@ export class LiveRun {
 		};
 	}
 
-	/** The session around it ends: that, and not the abort that came of it, is why the run is stopped. */
-	noteShutdown(): void {
+	/**
+	 * The session around it ends: that, and not the abort that came of it, is why the run is stopped. To a tool call Esc and the
+	 * end of the session look the same, and pi tells of the latter only when the call has ended: then the record is amended.
+	 */
+	async noteShutdown(): Promise<void> {
 		this.#shutdown = true;
+		await this.#finishing;
+		if (this.#end?.exitPath === "stopped") await this.#run.amend({ ...this.#end, reason: SHUTDOWN });
 	}
 
 	/** This program ends in this tick: the record gets its last word. The child is ended by the guardian. */
 	abandon(): void {
 		this.#abandoned = true;
-		// Its end is being written already.
-		if (this.record.ended) return;
+		if (this.#finished) return;
+		// Its end is being written, and there is no time to wait for that.
+		if (this.#end) {
+			this.#run.finishNow(this.#end);
+			return;
+		}
 		this.record.markEnded("stopped");
-		this.#run.finishNow({ exitPath: "stopped", reason: STOPPED_BY_USER, warnings: [], attempt: this.#entry });
+		this.#run.finishNow({
+			exitPath: "stopped",
+			reason: stopReasonOf(this.#options.signal),
+			warnings: [],
+			attempt: this.#entry,
+		});
 	}
 
 	/** One child. Whatever was subscribed is unsubscribed on every way out. */
@@ -136,9 +161,10 @@ export class LiveRun {
 		const { signal } = this.#options;
 		const stop = () => {
 			if (this.record.status === "starting" || this.record.status === "running") this.record.markStopping();
-			this.#run.noteStopRequest(STOPPED_BY_USER);
+			const reason = stopReasonOf(signal);
+			this.#run.noteStopRequest(reason);
 			this.#save();
-			attempt.stop(STOPPED_BY_USER);
+			attempt.stop(reason);
 		};
 		const markRunning = () => {
 			if (this.record.status !== "starting") return;

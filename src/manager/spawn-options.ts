@@ -10,7 +10,7 @@ export interface SpawnOptions extends RunPlan {
 	readonly projectTrusted: boolean;
 	readonly startedBy: RunMeta["startedBy"];
 	readonly parentSessionId?: string | undefined;
-	/** Aborting it stops the run; aborted before the start, nothing is started. */
+	/** Aborting it stops the run, with its reason if that is a text; aborted before the start, nothing is started. */
 	readonly signal?: AbortSignal | undefined;
 	/** Told in the tick in which the child was spawned: who wants its events subscribes to its bus then. */
 	readonly onProcessCreated?: ((process: ManagedProcess<ChildEvent>, attempt: AttemptInfo) => void) | undefined;

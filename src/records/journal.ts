@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, constants, openSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { ObservedEvent } from "../events/agent-event.ts";
 import { type Redact, redactJson } from "./redaction.ts";
@@ -12,6 +12,11 @@ export interface JournalEntry {
 /** How much may wait to be written before entries are given up, in bytes: a dead disk must not eat the memory. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 
+/** How long the last word waits for lines under way, in milliseconds without any of them arriving. */
+const LAST_WAIT_MS = 100;
+/** Never waits for a reader: the child may have put a pipe in the place of the file. */
+const LAST_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
+
 /**
  * An append-only file of JSON lines with one writer. Appending never waits and never throws: a disk that fails costs the
  * rest of the journal, never the run.
@@ -22,8 +27,9 @@ export class Journal {
 	#file: Promise<FileHandle> | undefined;
 	#pending: string[] = [];
 	#pendingBytes = 0;
-	/** The batch that is being written. */
+	/** The batch that is being written, and the bytes before it. */
 	#unwritten = "";
+	#writtenBytes = 0;
 	#writing: Promise<void> | undefined;
 	#failure: string | undefined;
 	#closed = false;
@@ -79,14 +85,30 @@ export class Journal {
 		}
 	}
 
-	/** Writes what is left in this tick, for a program that must end now. Lines under way may come twice. */
+	/** Writes what is left in this tick, for a program that must end now. */
 	closeNow(): void {
 		this.#closed = true;
 		try {
-			appendFileSync(this.#path, this.#unwritten + this.#pending.join(""), { mode: 0o600 });
+			const left = Buffer.from(this.#unwritten + this.#pending.join(""));
+			const arrived = this.#arrivedOf(Buffer.byteLength(this.#unwritten));
+			appendFileSync(openSync(this.#path, LAST_FLAGS, 0o600), left.subarray(arrived));
+			this.#pending = [];
 		} catch (error) {
 			this.#fail(error);
 		}
+	}
+
+	/** How much of the batch under way has got into the file: another thread writes it, and cannot be held. */
+	#arrivedOf(bytes: number): number {
+		const sleeper = new Int32Array(new SharedArrayBuffer(4));
+		let arrived = 0;
+		for (let idle = 0; arrived < bytes && idle < LAST_WAIT_MS; idle++) {
+			const now = (statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0) - this.#writtenBytes;
+			if (now > arrived) idle = 0;
+			arrived = Math.max(arrived, now);
+			Atomics.wait(sleeper, 0, 0, 1);
+		}
+		return arrived;
 	}
 
 	/** One batch after the other, so that lines never mix and a slow disk meets fewer, larger writes. */
@@ -99,6 +121,7 @@ export class Journal {
 				this.#pending = [];
 				this.#pendingBytes = 0;
 				await file.appendFile(this.#unwritten);
+				this.#writtenBytes += Buffer.byteLength(this.#unwritten);
 				this.#unwritten = "";
 			}
 		} catch (error) {

@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { chmod, mkdtemp, open, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
@@ -150,19 +151,24 @@ export class RunRecord {
 	 * @returns whether the answer was stored whole
 	 */
 	async finish(end: RunEnd): Promise<boolean> {
-		const { answer, attempt, ...verdict } = end;
+		const { answer, attempt } = end;
 		// The child, or somebody else, may have deleted it: what is known is written all the same.
 		await this.#guarded(() => makeDirectory(this.paths.root));
 		await this.#guarded(() => this.#closeSession(attempt));
 		this.#journal.append(this.#runEnd(end));
 		await this.#journal.close();
 		const stored = answer !== null && (await this.#guarded(() => this.#storeResult(attempt.number, answer)));
+		await this.amend(end);
+		return stored;
+	}
+
+	/** Writes the verdict, again when more is known of it: summary and manifest. Never rejects. */
+	async amend({ answer, attempt, ...verdict }: RunEnd): Promise<void> {
 		const changes = { ...verdict, attempts: [attempt] };
 		await this.#guarded(() =>
 			writeAtomically(this.paths.summary, this.#redact(formatSummary(this.#manifest(changes), answer))),
 		);
 		await this.#guarded(() => this.#writeManifest(changes));
-		return stored;
 	}
 
 	/** The last word of a program that ends in this tick: journal and manifest, without summary and result. Never throws. */
@@ -171,7 +177,10 @@ export class RunRecord {
 		this.#journal.append(this.#runEnd({ ...end, answer: null }));
 		this.#journal.closeNow();
 		try {
-			writeFileSync(this.paths.manifest, this.#manifestText({ ...verdict, attempts: [attempt] }), { mode: 0o600 });
+			const temporary = `${this.paths.manifest}.${randomBytes(6).toString("hex")}.tmp`;
+			const text = this.#manifestText({ ...verdict, attempts: [attempt] });
+			writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
+			renameSync(temporary, this.paths.manifest);
 		} catch (error) {
 			// There is nobody left to tell.
 			this.#problem ??= messageOf(error);

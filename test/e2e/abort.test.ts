@@ -14,11 +14,11 @@ import { expectEnded, onlyRun, runIdsIn, usageOf } from "../support/e2e-records.
 import { RpcParent } from "../support/e2e-rpc-parent.ts";
 import { child, createScene, FORMS, parent, type Scene } from "../support/e2e-scene.ts";
 
-async function expectStopped(scene: Scene, { pids }: LongWork): Promise<void> {
+async function expectStopped(scene: Scene, { pids }: LongWork, reason = "stopped by the user"): Promise<void> {
 	const stored = await onlyRun(scene);
 	await expectEnded(stored, { status: "stopped", exitPath: "stopped" });
 	expect(await aliveOf(pids)).toEqual([]);
-	expect(stored.manifest.reason).toBe("stopped by the user");
+	expect(stored.manifest.reason).toBe(reason);
 	expect(stored.result).toBeUndefined();
 	expect(stored.journal).toContainEqual(expect.objectContaining({ type: "stop-request" }));
 	// What was used up to then is known.
@@ -68,7 +68,7 @@ test("a session that is closed takes its runs along, also what ignores signals t
 
 	await pi.close();
 
-	await expectStopped(scene, work);
+	await expectStopped(scene, work, "shutdown");
 });
 
 test("the user aborts while the child's model is answering", async () => {
@@ -92,8 +92,10 @@ test("the user aborts while the child's model is answering", async () => {
 const abortAt = (event: "tool_execution_start" | "tool_execution_update") => `
 export default (pi) => {
 	let done = false;
-	pi.on("${event}", (_event, ctx) => {
-		if (!done) ctx.abort();
+	pi.on("${event}", (event, ctx) => {
+		// Before there is a child, the tool says that it waits for its turn.
+		if (done || (event.partialResult && !event.partialResult.details)) return;
+		ctx.abort();
 		done = true;
 	});
 };`;

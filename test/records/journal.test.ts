@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
@@ -163,6 +163,22 @@ describe("a program that ends in this tick", () => {
 		expect(types.slice(0, 2)).toEqual(["first", "second"]);
 		expect(types).not.toContain("too late");
 		expect(journal.failure).toBeUndefined();
+	});
+
+	test("has its last word last, and a batch that another thread is writing only once", async () => {
+		await using folder = await tempFolder();
+		const path = join(folder.path, "events.jsonl");
+		const journal = new Journal(path, asItIs);
+		journal.append({ type: "first" });
+		await vi.waitUntil(() => existsSync(path) && statSync(path).size > 0);
+		// A turn, so that the next batch is a new one; then some, until it is on its way.
+		await new Promise((resolve) => setImmediate(resolve));
+		journal.append({ type: "second", text: "x".repeat(256 * 1024) });
+		for (let n = 0; n < 5; n++) await Promise.resolve();
+		journal.append({ type: "last" });
+		journal.closeNow();
+		await journal.close();
+		expect((await entriesOf(path)).map(({ type }) => type)).toEqual(["first", "second", "last"]);
 	});
 });
 
