@@ -11,7 +11,8 @@ import { fileURLToPath } from "node:url";
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 
 const [mode, path] = process.argv.slice(2);
-if (mode === "ours") await readWithOurs(path);
+if (mode === "ours") await readWithOurs(path, true);
+else if (mode === "polling") await readWithOurs(path, false);
 else if (mode === "tail") await readWithTail(path);
 else await compare(Number(mode ?? 2000));
 
@@ -20,7 +21,7 @@ async function compare(appends) {
 	const file = join(folder, "x.log");
 	writeFileSync(file, "");
 	const self = fileURLToPath(import.meta.url);
-	const readers = ["ours", "tail"].map((name) => {
+	const readers = ["ours", "tail", "polling"].map((name) => {
 		const child = spawn(process.execPath, [self, name, file], { stdio: ["pipe", "pipe", "inherit"] });
 		let output = "";
 		const ready = new Promise((resolve) =>
@@ -41,7 +42,7 @@ async function compare(appends) {
 	appendFileSync(file, "end\n");
 	const results = await Promise.all(readers.map(({ done }) => done));
 	rmSync(folder, { recursive: true });
-	console.log(JSON.stringify({ appends, ours: results[0], tail: results[1] }));
+	console.log(JSON.stringify({ appends, ours: results[0], tail: results[1], polling: results[2] }));
 }
 
 /** Collects latencies until the line that says it is over. */
@@ -62,7 +63,8 @@ function collector() {
 	};
 }
 
-async function readWithOurs(file) {
+/** @param watch whether it may use a watcher, or looks every 500 ms alone */
+async function readWithOurs(file, watch) {
 	const { LogFileTailer, OutputSources, ProcessOutputBus } = await import("../../dist/process.js");
 	const bus = new ProcessOutputBus();
 	const { line, report } = collector();
@@ -72,7 +74,7 @@ async function readWithOurs(file) {
 		windowSize: 1,
 		onLine: ([text]) => line(text),
 	});
-	const tailer = new LogFileTailer({ name: "x", type: "file", path: file }, bus);
+	const tailer = new LogFileTailer({ name: "x", type: "file", path: file, watch }, bus);
 	await tailer.start();
 	// The tailer keeps no program alive; the open pipe to our parent does.
 	process.stdin.resume();
