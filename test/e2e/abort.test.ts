@@ -17,7 +17,8 @@ import { child, createScene, FORMS, parent, type Scene } from "../support/e2e-sc
 async function expectStopped(scene: Scene, { pids }: LongWork, reason = "stopped by the user"): Promise<void> {
 	const stored = await onlyRun(scene);
 	await expectEnded(stored, { status: "stopped", exitPath: "stopped" });
-	expect(await aliveOf(pids)).toEqual([]);
+	// One that is being torn down shows no environment any more, and is in the table a moment longer.
+	await expect.poll(() => aliveOf(pids), { timeout: 5_000 }).toEqual([]);
 	expect(stored.manifest.reason).toBe(reason);
 	expect(stored.result).toBeUndefined();
 	expect(stored.journal).toContainEqual(expect.objectContaining({ type: "stop-request" }));

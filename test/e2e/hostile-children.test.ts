@@ -114,7 +114,8 @@ test.each([false, true])("a child that is killed in a tool leaves nobody behind 
 	process.kill(await eventually(() => manifestNow(scene)?.attempts[0]?.pid ?? undefined), "SIGKILL");
 
 	expect((await ended).code).toBe(1);
-	expect(await aliveOf(pids)).toEqual([]);
+	// One that is being torn down shows no environment any more, and is in the table a moment longer.
+	await expect.poll(() => aliveOf(pids), { timeout: 5_000 }).toEqual([]);
 	const stored = await onlyRun(scene);
 	await expectEnded(stored, { status: "failed", exitPath: "crashed" });
 	expect(stored.manifest.attempts[0]?.exit).toMatchObject({ signal: "SIGKILL", forced: false });

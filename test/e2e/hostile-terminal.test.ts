@@ -109,7 +109,8 @@ test.each(Object.entries(ENDS))("%s in the middle of a run: stopped, and nothing
 
 	if (how !== "Esc") expect((await terminal.exited).exitCode).toBe(0);
 	await msUntilGone(runId);
-	expect(await aliveOf(pids)).toEqual([]);
+	// One that is being torn down shows no environment any more, and is in the table a moment longer.
+	await expect.poll(() => aliveOf(pids), { timeout: 5_000 }).toEqual([]);
 	const stored = await onlyRun(scene);
 	await expectEnded(stored, { status: "stopped", exitPath: "stopped" });
 	expect(stored.manifest.reason).toBe(how === "Esc" ? "stopped by the user" : "shutdown");
