@@ -164,8 +164,9 @@ async function tailLatency(): Promise<Row[]> {
 	const found = await measure<Found>("tail-latency.mjs", "2000");
 	for (const reader of [found.ours, found.tail, found.polling])
 		if (reader.lines !== found.appends) throw new Error(`${reader.lines} of ${found.appends} lines`);
-	const { p99 } = found.polling;
-	const polling = row("tailer without a watcher, p99", `${p99.toFixed(0)} ms`, "500 ms", p99 <= 500);
+	const { p99, max } = found.polling;
+	const measured = `${max.toFixed(0)} ms (p99 ${p99.toFixed(0)} ms)`;
+	const polling = row("tailer without a watcher, longest wait", measured, "500 ms", max <= 500);
 	const watching = (["p50", "p99"] as const).map((q) => {
 		const limit = q === "p50" ? 2 : 3;
 		const ratio = found.ours[q] / found.tail[q];

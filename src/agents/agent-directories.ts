@@ -53,6 +53,7 @@ async function isGitRoot(dir: string): Promise<boolean> {
 		const stats = await lstat(join(dir, ".git"));
 		return stats.isDirectory() || stats.isFile();
 	} catch {
+		// Missing, or not to be looked at: it marks no root for us.
 		return false;
 	}
 }

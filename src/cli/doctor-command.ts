@@ -56,6 +56,7 @@ async function checkPackage(): Promise<Finding> {
 		try {
 			await access(file, constants.R_OK);
 		} catch {
+			// Whatever keeps it from being read, the remedy is the same.
 			return { level: "error", text: `pi-flightdeck ${version} is incomplete: ${file} is missing. Install it again.` };
 		}
 	}

@@ -105,17 +105,20 @@ class PendingDeltas {
 	decodeInto(activity: AgentActivity): void {
 		const deltas = this.#deltas;
 		if (deltas.length === 0) return;
-		let text = this.#overflowed ? "" : activity.text;
-		let phase = activity.phase;
-		for (const { assistantMessageEvent: event } of deltas) {
-			if (event.type === "thinking_delta") phase = "thinking";
-			if (event.type !== "text_delta") continue;
-			phase = "writing";
-			text += event.delta;
+		const before = this.#overflowed ? "" : activity.text;
+		let phase: ActivityPhase | undefined;
+		let text = "";
+		// Newest first, until the tail is full: what lies before it is never decoded.
+		for (let next = deltas.length - 1; next >= 0 && text.length < TEXT_CHARACTERS; next--) {
+			const event = deltas[next]?.assistantMessageEvent;
+			if (event?.type === "thinking_delta") phase ??= "thinking";
+			if (event?.type !== "text_delta") continue;
+			phase ??= "writing";
+			text = event.delta + text;
 		}
 		// Two deltas may each hold half of a surrogate pair: joined first, cut afterwards.
-		activity.text = text.slice(-TEXT_CHARACTERS);
-		if (this.#latest) activity.phase = phase;
+		activity.text = (before + text).slice(-TEXT_CHARACTERS);
+		if (this.#latest) activity.phase = phase ?? activity.phase;
 		this.clear();
 	}
 }

@@ -119,7 +119,7 @@ describe("one folder", () => {
 	});
 });
 
-describe.skipIf(process.platform === "win32")("links and special files", () => {
+describe.skipIf(process.platform === "win32")("links and special files (Windows: links need rights, no modes)", () => {
 	test("links to files count, others do not", async () => {
 		await using tree = await folderWith({ "elsewhere/real.md": named("linked"), "user/a.md": named("a") });
 		const user = join(tree.root, "user");

@@ -84,15 +84,16 @@ test("a second Ctrl-C while the run is being stopped: the record has its last wo
 	await expect.poll(() => aliveOf(pids), { timeout: 5_000 }).toEqual([]);
 });
 
-test.skipIf(process.platform === "win32")("a pipe in the place of the journal holds up no second Ctrl-C", async () => {
+test("a pipe in the place of the journal holds up no second Ctrl-C", async ({ skip }) => {
+	skip(process.platform === "win32", "Windows has no named pipes in folders");
 	const plant =
 		'trap "" INT TERM HUP; rm events.jsonl; mkfifo events.jsonl; touch "$OLDPWD"/planted; sleep 300; sleep 300';
 	const scene = await createScene([child([inRecord(plant)])]);
-	const { process, ended } = startFlightdeck(scene, ["run", "worker", "Go"]);
+	const { process: command, ended } = startFlightdeck(scene, ["run", "worker", "Go"]);
 	await eventually(() => existsSync(join(scene.cwd, "planted")) || undefined);
-	process.kill("SIGINT");
+	command.kill("SIGINT");
 	const manifest = await atStatus(scene, "stopping");
-	process.kill("SIGINT");
+	command.kill("SIGINT");
 
 	expect((await ended).code).toBe(130);
 	expect(manifestNow(scene)).toMatchObject({ status: "stopped" });
@@ -130,7 +131,8 @@ test("a child that deletes all records, its own session among them: the folder i
 	expect(manifest?.attempts[0]?.exit).toMatchObject({ code: 0 });
 });
 
-test.skipIf(process.platform === "win32")("pipes planted in the folder of the record hang nothing", async () => {
+test("pipes planted in the folder of the record hang nothing", async ({ skip }) => {
+	skip(process.platform === "win32", "Windows has no named pipes in folders");
 	const plant = `for i in $(seq 20); do for f in run.json summary.md; do mkfifo $f.tmp$i $f.$i.tmp $f.${"$PPID"}-$i.tmp; done; done; mkfifo result-1.md`;
 	const scene = await createScene([child([inRecord(plant), { text: "the answer" }])]);
 

@@ -59,7 +59,8 @@ test("a reader of stdout that goes away does not change the end of the run", asy
 	await expectCompleted(scene);
 });
 
-test.skipIf(process.platform !== "linux").each(["stdout", "stderr"])("a full disk behind %s", async (full) => {
+test.for(["stdout", "stderr"])("a full disk behind %s", async (full, { skip }) => {
+	skip(process.platform !== "linux", "only Linux has /dev/full");
 	const scene = await createScene([child([{ text: "the answer" }])]);
 	const device = openSync("/dev/full", "w");
 	onTestFinished(() => closeSync(device));

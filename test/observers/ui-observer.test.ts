@@ -173,3 +173,24 @@ test("the note about a retry is gone with the next turn", () => {
 	emit({ type: "turn_start" });
 	expect(activity).toMatchObject({ phase: "waiting", note: "" });
 });
+
+test("deltas that lie before what can be shown are never decoded", () => {
+	const { emit, activity } = setUp();
+	emit(textDelta("first "));
+	let decoded = 0;
+	for (let i = 0; i < 400; i++)
+		emit({
+			type: "message_update",
+			get assistantMessageEvent() {
+				decoded++;
+				return { type: "text_delta", contentIndex: 0, delta: String(i % 10).repeat(100) };
+			},
+		});
+	vi.advanceTimersByTime(1000);
+
+	// 4,000 characters are kept: the last forty of a hundred each.
+	expect(decoded).toBe(40);
+	expect(activity.text).toHaveLength(4000);
+	expect(activity.text.startsWith("0".repeat(100))).toBe(true);
+	expect(activity.text.endsWith("9".repeat(100))).toBe(true);
+});

@@ -5,8 +5,10 @@ import { startChild } from "./started-child.ts";
 
 const table = createProcessTable();
 
-test("A2: what a killed child left running is ended when asked, in its group and in groups of their own", async () => {
-	if (process.platform !== "linux") return;
+test("A2: what a killed child left running is ended when asked, in its group and in groups of their own", async ({
+	skip,
+}) => {
+	skip(process.platform !== "linux", "the marker is found in /proc");
 	const envMarker = { name: "FLIGHTDECK_TEST_LEFTOVERS", value: randomUUID() };
 	const { managed, lines } = startChild("leader-of-stubborn.mjs", { envMarker });
 	await expect.poll(() => lines.length, { timeout: 20_000 }).toBe(2);

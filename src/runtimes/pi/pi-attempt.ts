@@ -220,6 +220,7 @@ class RunningPiAttempt implements PiAttempt {
 		try {
 			return (await this.#rpc.request(command)).data;
 		} catch {
+			// Refused, or the child ended first: its outcome tells, and nobody waits for this answer alone.
 			return undefined;
 		}
 	}

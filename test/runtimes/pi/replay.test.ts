@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { decidePiOutcome } from "../../../src/runtimes/pi/pi-outcome.ts";
 import { expectedOf, type Replay, recordingNames, replay, stderrOf } from "../../support/recordings.ts";
+import { facts as attemptFacts } from "./facts.ts";
 
 /** A process cannot end itself by a signal there: its code is 1. */
 const hasSignals = process.platform !== "win32";
@@ -80,17 +81,8 @@ const WARNINGS: Readonly<Record<string, readonly (string | RegExp)[]>> = {
 	],
 };
 
-const NOTHING_FROM_US = {
-	stop: undefined,
-	promptError: undefined,
-	promptHandled: false,
-	deniedDialogs: [],
-	overlongLines: 0,
-	outputLost: false,
-} as const;
-
 function decide({ facts, outcome }: Replay, stop?: { reason: string }) {
-	return decidePiOutcome({ ...NOTHING_FROM_US, stream: facts, process: outcome, stop });
+	return decidePiOutcome(attemptFacts({ stream: facts, process: outcome, stop }));
 }
 
 /** In the words of `expected.json`. */
