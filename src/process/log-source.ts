@@ -5,7 +5,7 @@ export interface LogSourceConfig {
 	readonly type: "file" | "directory";
 	/** Absolute path. A missing directory is created before it is watched; a missing file may appear later. */
 	readonly path: string;
-	/** Milliseconds between two looks at the file system, whatever the watcher says. Default 500. */
+	/** Milliseconds that a line waits at most without a watcher: looks at the file system lie a little closer. Default 500. */
 	readonly pollIntervalMs?: number | undefined;
 	/** Whether to use a file-system watcher as a hint to read earlier. Default true. */
 	readonly watch?: boolean | undefined;
