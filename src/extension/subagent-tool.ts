@@ -103,6 +103,8 @@ async function run(
 			onProcessCreated: (process, { record, recordDir }: AttemptInfo) => {
 				about = { ...about, recordDir };
 				const show = () => {
+					// The end is shown with the result: by then the record is written.
+					if (record.ended) return;
 					const view = viewRun(record, activity, about);
 					onUpdate?.({ content: [{ type: "text", text: view.doing }], details: view });
 				};
